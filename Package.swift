@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// llama.cpp, built by Scripts/bootstrap (see Scripts/dependencies.env). One module name on every system.
+#if os(Linux)
+let llama: Target = .binaryTarget(name: "llama", path: ".deps/llama.artifactbundle")
+#else
+let llama: Target = .binaryTarget(name: "llama", path: ".deps/llama.xcframework")
+#endif
+
+// Rooms, lowest first: each may import only what stands above it in this list (ARCHITECTURE.md).
+let package = Package(
+    name: "alcove",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .executable(name: "alcove", targets: ["alcove"])
+    ],
+    targets: [
+        llama,
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .target(name: "CPosixShim"),
+        .target(name: "AlcoveCore", dependencies: ["CPosixShim"]),
+        .target(name: "AlcoveTemplates", dependencies: ["AlcoveCore", "llama"]),
+        .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "llama"]),
+        .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
+        .target(name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage"]),
+        .target(name: "AlcoveServer", dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveStorage", "CPosixShim"]),
+        .executableTarget(
+            name: "alcove",
+            dependencies: [
+                "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveAgent", "AlcoveServer",
+            ]),
+        .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
+        .testTarget(name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
+        .testTarget(name: "AlcoveStorageTests", dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite"]),
+        .testTarget(name: "AlcoveServerTests", dependencies: ["AlcoveServer", "AlcoveCore", "CPosixShim"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where ![.binary, .system].contains(target.type) && target.name != "CPosixShim" {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+    ]
+}

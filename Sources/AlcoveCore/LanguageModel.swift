@@ -1,0 +1,129 @@
+/// A model that answers messages: the door between the agent and whatever engine is behind it.
+///
+/// Rendering, tokenising, parsing and grammars stay behind this door; the agent never sees a token.
+public protocol LanguageModel: Sendable {
+    /// What the model is and can do; does not change while it is loaded.
+    var description: ModelDescription { get }
+
+    /// Starts an answer.
+    ///
+    /// The stream ends after one `.finished` event, or with an error when no answer could be started at all (a prompt
+    /// longer than the window, a template that refuses the conversation). Ending the consuming task cancels the work.
+    func generate(_ request: GenerationRequest) -> AsyncThrowingStream<GenerationEvent, any Error>
+}
+
+/// What is loaded, for people and for limits.
+public struct ModelDescription: Sendable, Hashable {
+    public var id: String
+    public var name: String
+    public var architecture: String
+    /// Tokens the engine can hold for one sequence, prompt and answer together.
+    public var contextLength: Int
+    /// Tokens the model was trained for.
+    public var trainedContextLength: Int
+    public var parameterCount: UInt64
+    public var fileBytes: UInt64
+
+    public init(
+        id: String, name: String, architecture: String, contextLength: Int, trainedContextLength: Int,
+        parameterCount: UInt64, fileBytes: UInt64
+    ) {
+        self.id = id
+        self.name = name
+        self.architecture = architecture
+        self.contextLength = contextLength
+        self.trainedContextLength = trainedContextLength
+        self.parameterCount = parameterCount
+        self.fileBytes = fileBytes
+    }
+}
+
+/// One request for an answer.
+public struct GenerationRequest: Sendable {
+    public var messages: [Message]
+    public var tools: [ToolDeclaration]
+    /// Whether the model may reason first, where its template can say so.
+    public var thinking: Bool
+    public var sampling: SamplingOptions
+    /// Most tokens to generate; nil means as many as the window has room for.
+    public var maxTokens: Int?
+    /// Texts at which the answer ends; they are not part of it.
+    public var stop: [String]
+
+    public init(
+        messages: [Message], tools: [ToolDeclaration] = [], thinking: Bool = false,
+        sampling: SamplingOptions = SamplingOptions(), maxTokens: Int? = nil, stop: [String] = []
+    ) {
+        self.messages = messages
+        self.tools = tools
+        self.thinking = thinking
+        self.sampling = sampling
+        self.maxTokens = maxTokens
+        self.stop = stop
+    }
+}
+
+/// How the next token is chosen. The defaults are llama.cpp's; greedy is temperature 0.
+public struct SamplingOptions: Sendable, Hashable {
+    /// 0 chooses the likeliest token always; higher is freer. 0 to 5.
+    public var temperature: Float = 0.8
+    /// Only the k likeliest tokens compete; 0 means all.
+    public var topK: Int = 40
+    /// Only the likeliest tokens that together reach this probability compete; 1 means all.
+    public var topP: Float = 0.95
+    /// Tokens less likely than this share of the likeliest are out; 0 means none.
+    public var minP: Float = 0.05
+    /// Above 1 makes recent tokens less likely; 1 is off.
+    public var repetitionPenalty: Float = 1
+    public var frequencyPenalty: Float = 0
+    public var presencePenalty: Float = 0
+    /// Tokens the penalties look back on.
+    public var penaltyWindow: Int = 64
+    /// The same seed gives the same answer; nil draws one.
+    public var seed: UInt32?
+
+    public init() {}
+
+    /// Always the likeliest token.
+    public static var greedy: SamplingOptions {
+        var options = SamplingOptions()
+        options.temperature = 0
+        return options
+    }
+}
+
+/// What comes out of a model while it answers.
+public enum GenerationEvent: Sendable, Hashable {
+    /// The prompt is being read: tokens done, tokens in all.
+    case promptProgress(done: Int, total: Int)
+    case reasoning(String)
+    case text(String)
+    /// Something the person should know, as a sentence; it is not part of the answer.
+    case notice(String)
+    case finished(FinishReason, Usage)
+}
+
+/// Why an answer ended.
+public enum FinishReason: String, Sendable, Hashable {
+    /// The model ended it, or a stop string did.
+    case stop
+    /// The token limit or the window was reached.
+    case length
+    case cancelled
+    /// The engine failed after the answer had begun.
+    case error
+}
+
+/// What an answer cost.
+public struct Usage: Sendable, Hashable {
+    public var promptTokens = 0
+    /// Prompt tokens that did not have to be computed again.
+    public var reusedTokens = 0
+    public var completionTokens = 0
+    public var promptSeconds = 0.0
+    public var generationSeconds = 0.0
+
+    public init() {}
+
+    public var tokensPerSecond: Double { generationSeconds > 0 ? Double(completionTokens) / generationSeconds : 0 }
+}
