@@ -1,0 +1,153 @@
+public import AlcoveCore
+internal import llama
+
+/// A model's chat template, parsed: turns conversations into prompts.
+///
+/// Rendering is llama.cpp's own (`common/`), the library llama-server trusts; see Native/llama/alcove_chat.h.
+public final class ChatTemplate: Sendable {
+    /// What is used for a model that brings no template: the format most chat models share.
+    public static let chatML = """
+        {%- for message in messages -%}
+        {{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' -}}
+        {%- endfor -%}
+        {%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}
+        """
+
+    /// Longest template that is read, in bytes. The longest known one has 25 KB.
+    public static let maximumBytes = 1 << 20
+
+    public let source: String
+    private let handle: Handle
+
+    /// Parses a template.
+    ///
+    /// - Parameters:
+    ///   - bos: The text of the token that begins a sequence, empty when there is none; likewise `eos` at the end.
+    /// - Throws: `TemplateError.fault` with the line.
+    public init(source: String, bos: String, eos: String) throws(TemplateError) {
+        guard source.utf8.count <= ChatTemplate.maximumBytes else {
+            throw .fault(reason: "it has \(source.utf8.count) bytes, more than \(ChatTemplate.maximumBytes)", line: nil)
+        }
+        self.source = source
+        var failure: UnsafeMutablePointer<CChar>?
+        guard let raw = alcove_chat_open(source, bos, eos, &failure) else {
+            _ = try ChatLibrary.take(failure)
+            throw .fault(reason: "an unknown fault", line: nil)
+        }
+        handle = Handle(raw: raw)
+    }
+
+    /// Renders a conversation into the prompt that makes the model answer it.
+    ///
+    /// - Throws: `TemplateError.refused` with the template's own words, `.fault` with the line.
+    public func render(_ conversation: Conversation) throws(TemplateError) -> RenderedPrompt {
+        let document = try ChatLibrary.take(alcove_chat_apply(handle.raw, conversation.request.text()))
+        let prompt = RenderedPrompt(document: document)
+        if document["marked"]?.bool != true { throw .unmarked }
+        return prompt
+    }
+
+    /// What the template can express: `tools`, `tool_calls`, `system_role`, `thinking` ...
+    public func capabilities() throws(TemplateError) -> [String: Bool] {
+        let document = try ChatLibrary.take(alcove_chat_capabilities(handle.raw))
+        return Dictionary(
+            uniqueKeysWithValues: (document.object?.members ?? []).compactMap { member in
+                member.value.bool.map { (member.key, $0) }
+            })
+    }
+
+    /// Owns one `alcove_chat_template *`.
+    ///
+    /// Unchecked: the library does not change a template after it is parsed, so any thread may render with it.
+    private final class Handle: @unchecked Sendable {
+        let raw: OpaquePointer
+        init(raw: OpaquePointer) { self.raw = raw }
+        deinit { alcove_chat_close(raw) }
+    }
+}
+
+/// What a template is given to render.
+public struct Conversation: Sendable {
+    public enum ToolChoice: String, Sendable {
+        case auto, required, none
+    }
+
+    public var messages: [Message]
+    public var tools: [ToolDeclaration]
+    public var toolChoice: ToolChoice
+    public var parallelToolCalls: Bool
+    public var thinking: Bool
+    /// JSON schema that the answer must follow.
+    public var schema: JSONValue?
+    /// False renders the conversation as it is, without the words that make the model answer.
+    public var addsGenerationPrompt: Bool
+    /// What the template's clock says, in seconds since 1970; nil is now.
+    public var now: Int64?
+
+    public init(
+        messages: [Message], tools: [ToolDeclaration] = [], toolChoice: ToolChoice = .auto,
+        parallelToolCalls: Bool = true, thinking: Bool = false, schema: JSONValue? = nil,
+        addsGenerationPrompt: Bool = true, now: Int64? = nil
+    ) {
+        self.messages = messages
+        self.tools = tools
+        self.toolChoice = toolChoice
+        self.parallelToolCalls = parallelToolCalls
+        self.thinking = thinking
+        self.schema = schema
+        self.addsGenerationPrompt = addsGenerationPrompt
+        self.now = now
+    }
+
+    var request: JSONValue {
+        var object: JSONObject = [
+            "messages": .array(messages.map(\.templateValue)), "tool_choice": .string(toolChoice.rawValue),
+            "parallel_tool_calls": .bool(parallelToolCalls), "enable_thinking": .bool(thinking),
+            "add_generation_prompt": .bool(addsGenerationPrompt),
+        ]
+        if !tools.isEmpty { object["tools"] = .array(tools.map(\.openAIValue)) }
+        if let schema { object["json_schema"] = schema }
+        if let now { object["now"] = .integer(now) }
+        return .object(object)
+    }
+}
+
+extension Message {
+    /// The message as OpenAI writes it, which is what the library reads. Missing content becomes null or empty text as
+    /// the role needs it (field reports 2 and 3): a tool-calling answer has none, everything else has some.
+    public var templateValue: JSONValue {
+        var object: JSONObject = ["role": .string(role.rawValue)]
+        object["content"] = content.map { .string($0) } ?? (toolCalls.isEmpty ? "" : .null)
+        if let reasoning, !reasoning.isEmpty { object["reasoning_content"] = .string(reasoning) }
+        if !toolCalls.isEmpty {
+            object["tool_calls"] = .array(
+                toolCalls.map { call in
+                    [
+                        "id": .string(call.id), "type": "function",
+                        "function": ["name": .string(call.name), "arguments": .string(call.readableArguments)],
+                    ]
+                })
+        }
+        if let toolCallID { object["tool_call_id"] = .string(toolCallID) }
+        if let toolName { object["name"] = .string(toolName) }
+        return .object(object)
+    }
+}
+
+extension ToolCall {
+    /// Arguments that are an object; a broken call in the history must not break every later prompt.
+    fileprivate var readableArguments: String {
+        guard let value = try? JSONValue(parsing: arguments), value.object != nil else { return "{}" }
+        return arguments
+    }
+}
+
+extension ToolDeclaration {
+    /// The tool as OpenAI declares it.
+    public var openAIValue: JSONValue {
+        [
+            "type": "function",
+            "function": ["name": .string(name), "description": .string(description), "parameters": parameters],
+        ]
+    }
+}

@@ -1,0 +1,77 @@
+public import AlcoveCore
+internal import llama
+
+/// A prompt as text, with the one distinction that keeps it safe: whose words are whose.
+public struct RenderedPrompt: Sendable, Hashable {
+    /// A stretch of the prompt.
+    public struct Part: Sendable, Hashable {
+        public var text: String
+        /// True for words that came from outside: messages, tool declarations, tool results, file names. No spelling of
+        /// a control token in them may ever become that token.
+        public var isInput: Bool
+
+        public init(text: String, isInput: Bool) {
+            self.text = text
+            self.isInput = isInput
+        }
+    }
+
+    public var parts: [Part]
+    /// Texts at which the template's format ends an answer.
+    public var stops: [String]
+    public var grammar: OutputGrammar?
+    public var parser: OutputParser
+    /// Whether the template knows of reasoning.
+    public var supportsThinking: Bool
+
+    public var text: String { parts.map(\.text).joined() }
+
+    init(document: JSONValue) {
+        parts = (document["parts"]?.array ?? []).map { pair in
+            Part(text: pair.array?.first?.string ?? "", isInput: pair.array?.last?.bool ?? true)
+        }
+        stops = (document["stops"]?.array ?? []).compactMap(\.string)
+        supportsThinking = document["supports_thinking"]?.bool ?? false
+        parser = OutputParser(
+            format: document["format"]?.int ?? 0, program: document["parser"]?.string ?? "",
+            generationPrompt: document["generation_prompt"]?.string ?? "")
+        let text = document["grammar"]?.string ?? ""
+        grammar =
+            text.isEmpty
+            ? nil
+            : OutputGrammar(
+                text: text, isLazy: document["grammar_lazy"]?.bool ?? false,
+                triggers: (document["triggers"]?.array ?? []).map {
+                    OutputGrammar.Trigger(
+                        kind: $0["type"]?.int ?? 0, text: $0["value"]?.string ?? "", token: $0["token"]?.int ?? -1)
+                },
+                preservedTokens: (document["preserved_tokens"]?.array ?? []).compactMap(\.string))
+    }
+}
+
+/// A grammar (GBNF) that the answer is held to.
+public struct OutputGrammar: Sendable, Hashable {
+    public struct Trigger: Sendable, Hashable {
+        /// The library's `common_grammar_trigger_type`: 0 token, 1 word, 2 pattern, 3 full pattern.
+        public var kind: Int
+        public var text: String
+        public var token: Int
+    }
+
+    public var text: String
+    /// A lazy grammar holds only after one of its triggers was seen.
+    public var isLazy: Bool
+    public var triggers: [Trigger]
+    public var preservedTokens: [String]
+
+    /// The grammar of a JSON schema.
+    ///
+    /// - Throws: `TemplateError.badSchema` naming what cannot be compiled.
+    public static func grammar(ofSchema schema: JSONValue) throws(TemplateError) -> String {
+        do throws(TemplateError) {
+            return try ChatLibrary.take(alcove_chat_schema_grammar(schema.text()))["grammar"]?.string ?? ""
+        } catch .fault(let reason, _) {
+            throw .badSchema(reason: reason)
+        }
+    }
+}
