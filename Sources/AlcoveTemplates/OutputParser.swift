@@ -15,6 +15,12 @@ public struct OutputParser: Sendable, Hashable {
         public var content = ""
         public var reasoning = ""
         public var toolCalls: [ToolCall] = []
+
+        public init(content: String = "", reasoning: String = "", toolCalls: [ToolCall] = []) {
+            self.content = content
+            self.reasoning = reasoning
+            self.toolCalls = toolCalls
+        }
     }
 
     /// Whether every text is an answer as it stands, so that nothing need be parsed.

@@ -1,4 +1,6 @@
+#define _GNU_SOURCE
 #include "CPosixShim.h"
+#include <pthread.h>
 
 #if defined(__linux__)
 #include <stdio.h>
@@ -25,3 +27,11 @@ uint64_t alcove_resident_bytes(void) {
 #else
 #error "alcove_resident_bytes: say how this system counts resident memory"
 #endif
+
+void alcove_name_thread(const char *name) {
+#if defined(__APPLE__)
+    pthread_setname_np(name);
+#else
+    pthread_setname_np(pthread_self(), name);
+#endif
+}

@@ -7,4 +7,7 @@
 /// Bytes of memory this process holds resident, or 0 when the system does not say.
 uint64_t alcove_resident_bytes(void);
 
+/// Names the calling thread for the system's tools; 15 bytes are kept.
+void alcove_name_thread(const char *name);
+
 #endif

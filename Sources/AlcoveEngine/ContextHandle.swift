@@ -1,0 +1,99 @@
+internal import AlcoveCore
+internal import llama
+
+/// Owns one `llama_context *` and its batch. Not Sendable on purpose: it stays on the engine's thread.
+final class ContextHandle {
+    /// How many tokens each of how many sequences may hold.
+    struct Shape: Equatable {
+        var cells: Int
+        var sequences: Int
+    }
+
+    /// Most tokens of one call. One call is one micro-batch, so that a stop is never further away than that.
+    static let batchTokens = 512
+
+    let raw: OpaquePointer
+    let memory: OpaquePointer
+    let shape: Shape
+    private var batch: llama_batch
+    private let model: ModelHandle
+
+    init(model: ModelHandle, shape: Shape, threads: Int, cancellation: Cancellation) throws(EngineError) {
+        _ = LlamaLibrary.takeLastError()
+        var parameters = llama_context_default_params()
+        parameters.n_ctx = UInt32(shape.cells * shape.sequences)
+        parameters.n_seq_max = UInt32(shape.sequences)
+        parameters.n_batch = UInt32(ContextHandle.batchTokens)
+        parameters.n_ubatch = UInt32(ContextHandle.batchTokens)
+        parameters.n_threads = Int32(threads)
+        parameters.n_threads_batch = Int32(threads)
+        // One stream a sequence: what one does never moves another's cells, so that its numbers stay the same.
+        parameters.kv_unified = false
+        parameters.no_perf = true
+        parameters.abort_callback = { Unmanaged<Cancellation>.fromOpaque($0!).takeUnretainedValue().isAsked }  // set below
+        parameters.abort_callback_data = Unmanaged.passUnretained(cancellation).toOpaque()
+        guard let raw = llama_init_from_model(model.raw, parameters) else {
+            let layers = UInt64(llama_model_n_layer(model.raw)), width = UInt64(llama_model_n_embd(model.raw))
+            throw .contextFailed(
+                cells: shape.cells, bytes: UInt64(shape.cells * shape.sequences) * layers * width * 4,
+                reason: LlamaLibrary.takeLastError() ?? "the system gives no more memory")
+        }
+        self.raw = raw
+        self.model = model
+        self.shape = shape
+        memory = llama_get_memory(raw)
+        batch = llama_batch_init(Int32(ContextHandle.batchTokens), 0, 1)
+    }
+
+    deinit {
+        llama_batch_free(batch)
+        llama_free(raw)
+    }
+
+    // MARK: A batch
+
+    var batchCount: Int { Int(batch.n_tokens) }
+
+    func clearBatch() { batch.n_tokens = 0 }
+
+    /// Adds a token; says at which index its logits will be, if wanted.
+    func add(_ token: Token, position: Int, sequence: Int, wantsLogits: Bool) -> Int32 {
+        let index = Int(batch.n_tokens)
+        batch.token[index] = token
+        batch.pos[index] = Int32(position)
+        batch.n_seq_id[index] = 1
+        batch.seq_id[index]![0] = Int32(sequence)  // llama_batch_init makes one for each token
+        batch.logits[index] = wantsLogits ? 1 : 0
+        batch.n_tokens += 1
+        return Int32(index)
+    }
+
+    /// Computes the batch: 0 done, 1 no room, 2 stopped by the callback, below 0 failed.
+    func decode() -> Int32 {
+        _ = LlamaLibrary.takeLastError()
+        return llama_decode(raw, batch)
+    }
+
+    // MARK: Memory of a sequence
+
+    /// Tokens a sequence holds now.
+    func count(of sequence: Int) -> Int { Int(llama_memory_seq_pos_max(memory, Int32(sequence))) + 1 }
+
+    /// Keeps the first `count` tokens of a sequence; false when that cannot be done exactly.
+    func cut(_ sequence: Int, to count: Int) -> Bool {
+        if count == self.count(of: sequence) { return true }
+        if count == 0 { return llama_memory_seq_rm(memory, Int32(sequence), -1, -1) }
+        return model.cutsExactly && llama_memory_seq_rm(memory, Int32(sequence), Int32(count), -1)
+    }
+
+    func state(of sequence: Int) -> [UInt8] {
+        let size = llama_state_seq_get_size(raw, Int32(sequence))
+        var bytes = [UInt8](repeating: 0, count: size)
+        let written = llama_state_seq_get_data(raw, &bytes, size, Int32(sequence))
+        return written == size ? bytes : []
+    }
+
+    func restore(_ state: [UInt8], into sequence: Int) -> Bool {
+        !state.isEmpty && llama_state_seq_set_data(raw, state, state.count, Int32(sequence)) > 0
+    }
+}

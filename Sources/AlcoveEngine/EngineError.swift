@@ -1,0 +1,61 @@
+public import AlcoveCore
+
+/// Why the engine could not do what was asked.
+public enum EngineError: UserFacingError, Equatable {
+    case modelMissing(path: String)
+    case modelUnreadable(path: String, reason: String)
+    /// The header is fine and llama.cpp still refuses the file.
+    case loadFailed(path: String, reason: String)
+    case loadCancelled(path: String)
+    case contextFailed(cells: Int, bytes: UInt64, reason: String)
+    case promptTooLong(tokens: Int, limit: Int)
+    case emptyPrompt
+    case decodeFailed(status: Int32, reason: String)
+    case unloaded
+    /// The last attempt to load this file ended the process.
+    case crashedBefore(path: String)
+
+    public var code: String {
+        switch self {
+        case .modelMissing: "model_missing"
+        case .modelUnreadable: "model_unreadable"
+        case .loadFailed: "model_load_failed"
+        case .loadCancelled: "model_load_cancelled"
+        case .contextFailed: "context_failed"
+        case .promptTooLong: "prompt_too_long"
+        case .emptyPrompt: "prompt_empty"
+        case .decodeFailed: "decode_failed"
+        case .unloaded: "model_unloaded"
+        case .crashedBefore: "model_crashed_before"
+        }
+    }
+
+    public var message: String {
+        switch self {
+        case .modelMissing(let path): "There is no model file at \(path)."
+        case .modelUnreadable(let path, let reason): "The model file \(path) cannot be read: \(reason)."
+        case .loadFailed(let path, let reason): "The model \(path) could not be loaded: \(reason)."
+        case .loadCancelled(let path): "Loading \(path) was cancelled."
+        case .contextFailed(let cells, let bytes, let reason):
+            "There is no room for a context of \(cells) tokens (about \(bytes / 1_000_000) MB): \(reason)."
+        case .promptTooLong(let tokens, let limit): "The chat needs \(tokens) tokens and the model holds \(limit)."
+        case .emptyPrompt: "The prompt is empty."
+        case .decodeFailed(let status, let reason): "The model stopped computing (status \(status)): \(reason)."
+        case .unloaded: "The model was unloaded."
+        case .crashedBefore(let path): "The last attempt to load \(path) ended the program, so it was not tried again."
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .modelMissing: "Check the path, or run `alcove models` to see what is there."
+        case .modelUnreadable: nil
+        case .loadFailed: "Run `alcove inspect` on the file to see what it is."
+        case .loadCancelled, .unloaded, .emptyPrompt: nil
+        case .contextFailed: "Choose a smaller --context, or a smaller model."
+        case .promptTooLong: "Begin a new chat, shorten the message, or give the model a larger --context."
+        case .decodeFailed: "Load the model again; if it happens again, choose another file."
+        case .crashedBefore: "Choose it again to try once more, or choose another model."
+        }
+    }
+}

@@ -1,0 +1,309 @@
+internal import AlcoveCore
+internal import Synchronization
+internal import llama
+
+/// The engine's thread: computes all generations of one model, a step at a time, so that several are served at once.
+///
+/// Everything but `inbox` is touched by that thread alone, which is what makes this class safe to share (unchecked).
+final class EngineLoop: @unchecked Sendable {
+    struct Options: Sendable {
+        /// Most tokens one sequence may hold.
+        var contextLength: Int
+        var threads: Int
+        /// Most generations computed at once; more wait their turn. Fixed while the model is loaded: the library moves a
+        /// sequence's memory only between contexts with equally many ("n_stream mismatch").
+        var sequences = 2
+        /// Memory for tokens grows in steps of this many.
+        var cellStep = 2048
+    }
+
+    private struct Inbox {
+        var submitted: [Submission] = []
+        var stopping = false
+        var whenStopped: [@Sendable () -> Void] = []
+        var hasEnded = false
+    }
+
+    /// A generation made on another thread and handed over whole.
+    ///
+    /// Unchecked: the maker keeps no reference to it.
+    private struct Submission: @unchecked Sendable { let generation: Generation }
+
+    /// What a sequence of the context holds.
+    private struct Slot {
+        var tokens: [Token] = []
+        var generation: Generation?
+        var lastUsed: UInt64 = 0
+    }
+
+    private let model: ModelHandle
+    private let vocabulary: Vocabulary
+    private let options: Options
+    private let inbox = Mutex(Inbox())
+    private let condition = Condition()
+    private let cancellation = Cancellation()
+
+    private var context: ContextHandle?
+    private var slots: [Slot] = []
+    private var waiting: [Generation] = []
+
+    init(model: ModelHandle, vocabulary: Vocabulary, options: Options) {
+        self.model = model
+        self.vocabulary = vocabulary
+        self.options = options
+    }
+
+    func start() { startThread(name: "alcove.engine", stackBytes: 8 << 20) { [self] in run() } }
+
+    func submit(_ generation: Generation) {
+        let submission = Submission(generation: generation)
+        let refused = inbox.withLock { inbox -> Bool in
+            if inbox.stopping { return true }
+            inbox.submitted.append(submission)
+            return false
+        }
+        if refused { submission.generation.fail(.unloaded) } else { condition.signal() }
+    }
+
+    /// A wish to stop was set somewhere: look at it even when nothing is being computed.
+    func wake() { condition.signal() }
+
+    /// Ends the thread and frees the context; `done` is called when both have happened.
+    func stop(done: @escaping @Sendable () -> Void) {
+        let ended = inbox.withLock { inbox -> Bool in
+            inbox.stopping = true
+            if !inbox.hasEnded { inbox.whenStopped.append(done) }
+            return inbox.hasEnded
+        }
+        if ended { done() } else { condition.signal() }
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        while true {
+            let (new, stopping) = inbox.withLock { inbox in
+                defer { inbox.submitted.removeAll() }
+                return (inbox.submitted.map(\.generation), inbox.stopping)
+            }
+            waiting += new
+            if stopping { break }
+            dropStopped()
+            admit()
+            if slots.contains(where: { $0.generation != nil }) {
+                step()
+            } else if waiting.isEmpty {
+                condition.wait()
+            }
+        }
+        let unfinished = waiting + slots.compactMap(\.generation)
+        let now = Platform.monotonicNanoseconds
+        for generation in unfinished { generation.finish(.cancelled, now: now) }
+        waiting = []
+        slots = []
+        context = nil
+        let callbacks = inbox.withLock { inbox in
+            inbox.hasEnded = true
+            return inbox.whenStopped
+        }
+        for done in callbacks { done() }
+    }
+
+    private func dropStopped() {
+        let now = Platform.monotonicNanoseconds
+        waiting.removeAll { generation in
+            guard generation.stop.isSet else { return false }
+            generation.finish(.cancelled, now: now)
+            return true
+        }
+        for index in slots.indices {
+            if let generation = slots[index].generation, generation.stop.isSet { end(index, .cancelled) }
+        }
+    }
+
+    private func end(_ index: Int, _ reason: FinishReason) {
+        guard let generation = slots[index].generation else { return }
+        slots[index].generation = nil
+        slots[index].lastUsed = Platform.monotonicNanoseconds
+        generation.finish(reason, now: slots[index].lastUsed)
+    }
+
+    // MARK: Admission
+
+    private func admit() {
+        while let generation = waiting.first {
+            let busy = slots.count { $0.generation != nil }
+            guard busy < options.sequences else { return }
+            waiting.removeFirst()
+            do throws(EngineError) {
+                try makeRoom(for: generation)
+            } catch {
+                generation.fail(error)
+                continue
+            }
+            place(generation)
+        }
+    }
+
+    /// Grows the context when a sequence is longer than it was made for.
+    private func makeRoom(for generation: Generation) throws(EngineError) {
+        let wanted = min(generation.prompt.count + min(generation.maxTokens, 512), options.contextLength)
+        let steps = (wanted + options.cellStep - 1) / options.cellStep
+        let old = context?.shape ?? ContextHandle.Shape(cells: 0, sequences: 0)
+        let shape = ContextHandle.Shape(
+            cells: max(old.cells, min(steps * options.cellStep, options.contextLength)),
+            sequences: options.sequences)
+        if shape != old { try reshape(to: shape) }
+    }
+
+    /// Makes a context of another shape and moves every sequence over, bit for bit.
+    private func reshape(to shape: ContextHandle.Shape) throws(EngineError) {
+        var states = context.map { context in
+            slots.indices.map { slots[$0].tokens.isEmpty ? [] : context.state(of: $0) }
+        } ?? []
+        // Both contexts at once would need twice the memory; the states are what must not be lost.
+        let old = context?.shape
+        context = nil
+        var failure: EngineError?
+        do throws(EngineError) {
+            context = try ContextHandle(model: model, shape: shape, threads: options.threads, cancellation: cancellation)
+        } catch {
+            failure = error
+            guard let old else { throw error }
+            context = try ContextHandle(model: model, shape: old, threads: options.threads, cancellation: cancellation)
+        }
+        while slots.count < (context?.shape.sequences ?? 0) { slots.append(Slot()) }
+        for index in states.indices where !states[index].isEmpty {
+            if context?.restore(states[index], into: index) != true {
+                slots[index].tokens = []
+                if let generation = slots[index].generation { rewind(index, generation) }
+            }
+            states[index] = []
+        }
+        if let failure { throw failure }
+    }
+
+    /// Lets a generation begin again at the start of its prompt; what it has shown already is part of that prompt.
+    private func rewind(_ index: Int, _ generation: Generation) {
+        slots[index].generation = nil
+        generation.fail(.decodeFailed(status: -1, reason: "its memory could not be moved"))
+    }
+
+    /// Gives a generation the idle sequence that begins most like its prompt.
+    private func place(_ generation: Generation) {
+        guard let context else { return }
+        let idle = slots.indices.filter { slots[$0].generation == nil }
+        let common = idle.map { commonPrefix(slots[$0].tokens, generation.prompt) }
+        guard
+            let best = idle.indices.max(by: { a, b in
+                (common[a], slots[idle[b]].lastUsed) < (common[b], slots[idle[a]].lastUsed)
+            })
+        else { return }
+        let index = idle[best]
+        // The last token is computed again in any case: its logits are needed.
+        var kept = min(common[best], generation.prompt.count - 1)
+        if !context.cut(index, to: kept) {
+            kept = 0
+            _ = context.cut(index, to: 0)
+        }
+        slots[index].tokens = Array(generation.prompt.prefix(kept))
+        generation.fed = kept
+        generation.usage.reusedTokens = kept
+        generation.startedAt = Platform.monotonicNanoseconds
+        generation.sampler.accept(prompt: generation.prompt)
+        slots[index].generation = generation
+    }
+
+    private func commonPrefix(_ a: [Token], _ b: [Token]) -> Int {
+        var count = 0
+        while count < a.count, count < b.count, a[count] == b[count] { count += 1 }
+        return count
+    }
+
+    // MARK: A step
+
+    /// Computes the next token of every answer, and the next piece of one prompt.
+    private func step() {
+        guard let context else { return }
+        context.clearBatch()
+        let active = slots.indices.filter { slots[$0].generation != nil }
+        let answering = active.filter { !(slots[$0].generation?.isReadingPrompt ?? true) }
+        for index in answering {
+            guard let generation = slots[index].generation, let token = generation.next else { continue }
+            generation.logitsIndex = context.add(
+                token, position: slots[index].tokens.count, sequence: index, wantsLogits: true)
+            slots[index].tokens.append(token)
+        }
+        let reading = active.first { slots[$0].generation?.isReadingPrompt ?? false }
+        if let reading { addPrompt(of: reading, isAlone: answering.isEmpty) }
+
+        let alone = active.count == 1 ? slots[active[0]].generation?.stop : nil
+        let status = cancellation.watching(alone) { context.decode() }
+        switch status {
+        case 0:
+            for index in answering { choose(index) }
+            if let reading { continuePrompt(reading) }
+        case 2:
+            // Stopped inside: whole micro-batches stay, the rest is to be computed by whoever goes on from here.
+            for index in active {
+                slots[index].tokens = Array(slots[index].tokens.prefix(context.count(of: index)))
+                end(index, .cancelled)
+            }
+        default:
+            let reason = LlamaLibrary.takeLastError() ?? "the library does not say why"
+            for index in active {
+                let generation = slots[index].generation
+                slots[index] = Slot()
+                _ = context.cut(index, to: 0)
+                generation?.fail(.decodeFailed(status: status, reason: reason))
+            }
+        }
+    }
+
+    private func addPrompt(of index: Int, isAlone: Bool) {
+        guard let context, let generation = slots[index].generation else { return }
+        // Beside running answers a prompt is read in small pieces, so that nobody's words stall for long.
+        let room = min(ContextHandle.batchTokens - context.batchCount, isAlone ? ContextHandle.batchTokens : 64)
+        let end = min(generation.fed + room, generation.prompt.count)
+        for position in generation.fed..<end {
+            generation.logitsIndex = context.add(
+                generation.prompt[position], position: position, sequence: index,
+                wantsLogits: position == generation.prompt.count - 1)
+        }
+        slots[index].tokens.append(contentsOf: generation.prompt[generation.fed..<end])
+        generation.fed = end
+    }
+
+    private func continuePrompt(_ index: Int) {
+        guard let generation = slots[index].generation else { return }
+        generation.report(done: generation.fed)
+        if generation.fed == generation.prompt.count {
+            generation.firstTokenAt = Platform.monotonicNanoseconds
+            choose(index)
+        }
+    }
+
+    /// Samples a sequence's next token and passes it on, or ends the answer.
+    private func choose(_ index: Int) {
+        guard let context, let generation = slots[index].generation else { return }
+        if generation.stop.isSet { return end(index, .cancelled) }
+        if generation.usage.completionTokens >= generation.maxTokens { return end(index, .length) }
+        let token = generation.sampler.next(context, at: generation.logitsIndex)
+        if vocabulary.endsGeneration(token) { return end(index, .stop) }
+        generation.next = token
+        if !generation.take(token) { return end(index, .stop) }
+        if slots[index].tokens.count >= options.contextLength { return end(index, .length) }
+        if slots[index].tokens.count >= context.shape.cells { grow(index) }
+    }
+
+    /// An answer longer than foreseen: one more step of memory.
+    private func grow(_ index: Int) {
+        guard let context else { return }
+        let cells = min(context.shape.cells + options.cellStep, options.contextLength)
+        do throws(EngineError) {
+            try reshape(to: ContextHandle.Shape(cells: cells, sequences: context.shape.sequences))
+        } catch {
+            end(index, .length)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import AlcoveCore
+
+/// One answer in the making, as the engine's thread sees it.
+final class Generation {
+    enum Output {
+        case promptProgress(done: Int, total: Int)
+        /// A token the model chose. The answer false ends the generation as by a stop string.
+        case token(Token)
+        case finished(FinishReason, Usage)
+        case failed(EngineError)
+    }
+
+    let prompt: [Token]
+    let maxTokens: Int
+    let stop: StopFlag
+    let sampler: TokenSampler
+    private let output: (Output) -> Bool
+
+    var usage = Usage()
+    /// Tokens the sequence holds or will hold after the computation under way.
+    var fed = 0
+    var startedAt: UInt64 = 0
+    var firstTokenAt: UInt64 = 0
+    /// The token chosen last, not computed yet.
+    var next: Token?
+    /// Where the logits of the batch under way will be.
+    var logitsIndex: Int32 = -1
+
+    init(
+        prompt: [Token], maxTokens: Int, sampler: TokenSampler, stop: StopFlag,
+        output: @escaping (Output) -> Bool
+    ) {
+        self.prompt = prompt
+        self.maxTokens = maxTokens
+        self.stop = stop
+        self.output = output
+        self.sampler = sampler
+        usage.promptTokens = prompt.count
+    }
+
+    var isReadingPrompt: Bool { next == nil }
+
+    func report(done: Int) { _ = output(.promptProgress(done: done, total: prompt.count)) }
+
+    func take(_ token: Token) -> Bool {
+        usage.completionTokens += 1
+        return output(.token(token))
+    }
+
+    func finish(_ reason: FinishReason, now: UInt64) {
+        if startedAt > 0 {
+            let read = firstTokenAt > 0 ? firstTokenAt : now
+            usage.promptSeconds = Double(read - startedAt) / 1e9
+            usage.generationSeconds = Double(now - read) / 1e9
+        }
+        _ = output(.finished(reason, usage))
+    }
+
+    func fail(_ error: EngineError) { _ = output(.failed(error)) }
+}

@@ -1,0 +1,175 @@
+public import AlcoveCore
+public import AlcoveTemplates
+internal import Dispatch
+internal import Synchronization
+internal import llama
+
+/// A GGUF model loaded through llama.cpp, answering on a thread of its own.
+public final class LlamaEngine: LanguageModel {
+    public struct Options: Sendable {
+        /// Most tokens of one chat, prompt and answer together; nil is the model's own length, at most 8,192.
+        public var contextLength: Int?
+        /// Threads that compute; nil is one a core.
+        public var threads: Int?
+        /// How an unknown template is tried before it is used; nil trusts every template.
+        public var templateTrial: (@Sendable (TemplateTrial) throws(TemplateError) -> Void)?
+
+        public init() {}
+    }
+
+    public let description: ModelDescription
+    /// Things to tell the person about this model, as sentences.
+    public let notices: [String]
+
+    private let loop: EngineLoop
+    private let vocabulary: Vocabulary
+    private let template: ChatTemplate
+    /// Rendering and tokenising take milliseconds: not on the engine's thread, and not on the shared pool.
+    private let prompts = DispatchQueue(label: "alcove.prompts")
+
+    /// Loads a model and makes sure that it computes.
+    ///
+    /// - Parameters:
+    ///   - path: A GGUF file whose header has been read and found good (`GGUFHeader`).
+    ///   - progress: 0 to 1, from the loading thread; ending the calling task cancels the loading.
+    /// - Throws: `EngineError`, or `TemplateError` when the model's template cannot be used.
+    public static func load(
+        path: String, options: Options = Options(), progress: @escaping @Sendable (Double) -> Void = { _ in }
+    ) async throws -> LlamaEngine {
+        let cancelled = StopFlag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                startThread(name: "alcove.load", stackBytes: 8 << 20) {
+                    continuation.resume(
+                        with: Result {
+                            try LlamaEngine(path: path, options: options) { value in
+                                progress(value)
+                                return !cancelled.isSet
+                            }
+                        })
+                }
+            }
+        } onCancel: {
+            cancelled.set()
+        }
+    }
+
+    private init(
+        path: String, options: Options, progress: @escaping @Sendable (Double) -> Bool
+    ) throws {
+        guard access(path, F_OK) == 0 else { throw EngineError.modelMissing(path: path) }
+        guard access(path, R_OK) == 0 else {
+            throw EngineError.modelUnreadable(path: path, reason: Platform.describe(errno: errno))
+        }
+        let model = try ModelHandle(path: path, progress: progress)
+        let vocabulary = Vocabulary(model: model)
+        self.vocabulary = vocabulary
+
+        var notices: [String] = []
+        let source = model.chatTemplate
+        if source == nil {
+            notices.append("This model brings no chat template, so the common ChatML format is used; answers may be odd.")
+        }
+        let bos = vocabulary.spelling(of: vocabulary.bos)
+        let eos = vocabulary.spelling(of: llama_vocab_eos(vocabulary.raw))
+        if let source, let trial = options.templateTrial {
+            try trial(TemplateTrial(source: source, bos: bos, eos: eos))
+        }
+        template = try ChatTemplate(source: source ?? ChatTemplate.chatML, bos: bos, eos: eos)
+
+        let trained = Int(llama_model_n_ctx_train(model.raw))
+        let wanted = options.contextLength ?? min(max(trained, 512), 8192)
+        if trained > 0, wanted > trained {
+            notices.append("The model was made for \(trained) tokens; beyond that its answers may fall apart.")
+        }
+        description = LlamaEngine.describe(model, path: path, contextLength: wanted, trained: trained)
+        self.notices = notices
+        loop = EngineLoop(
+            model: model, vocabulary: vocabulary,
+            options: EngineLoop.Options(contextLength: wanted, threads: options.threads ?? Platform.processorCount))
+        loop.start()
+    }
+
+    deinit { loop.stop {} }
+
+    /// Stops every answer and gives all memory back; returns when that is done.
+    public func unload() async {
+        await withCheckedContinuation { continuation in loop.stop { continuation.resume() } }
+    }
+
+    public func generate(_ request: GenerationRequest) -> AsyncThrowingStream<GenerationEvent, any Error> {
+        let stop = StopFlag()
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: GenerationEvent.self)
+        continuation.onTermination = { [loop] _ in
+            stop.set()
+            loop.wake()
+        }
+        prompts.async { [self] in
+            do {
+                let prompt = try template.render(
+                    Conversation(messages: request.messages, tools: request.tools, thinking: request.thinking))
+                let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prompt.parts).tokens
+                try submit(tokens, prompt: prompt, request: request, stop: stop, to: continuation)
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        return stream
+    }
+
+    private func submit(
+        _ tokens: [Token], prompt: RenderedPrompt, request: GenerationRequest, stop: StopFlag,
+        to continuation: AsyncThrowingStream<GenerationEvent, any Error>.Continuation
+    ) throws(EngineError) {
+        guard !tokens.isEmpty else { throw .emptyPrompt }
+        guard tokens.count < description.contextLength else {
+            throw .promptTooLong(tokens: tokens.count, limit: description.contextLength)
+        }
+        let room = description.contextLength - tokens.count
+        var reader = AnswerReader(vocabulary: vocabulary, prompt: prompt, stop: request.stop)
+        var stoppedByText = false
+        loop.submit(
+            Generation(
+                prompt: tokens, maxTokens: min(request.maxTokens ?? room, room),
+                sampler: TokenSampler(options: request.sampling, vocabulary: vocabulary), stop: stop
+            ) { output in
+                switch output {
+                case .promptProgress(let done, let total):
+                    continuation.yield(.promptProgress(done: done, total: total))
+                case .token(let token):
+                    let (events, stopped) = reader.read(token)
+                    for event in events { continuation.yield(event) }
+                    stoppedByText = stopped
+                    return !stopped
+                case .finished(let reason, let usage):
+                    for event in reader.finish(stopped: stoppedByText) { continuation.yield(event) }
+                    continuation.yield(.finished(reason, usage))
+                    continuation.finish()
+                case .failed(let error):
+                    continuation.finish(throwing: error)
+                }
+                return true
+            })
+    }
+
+    /// Tokens of a conversation or a text as the engine would compute them; for `alcove plumbing tokenize`.
+    public func tokenize(
+        _ messages: [Message], addsGenerationPrompt: Bool = true
+    ) throws -> (tokens: [Int32], controlPositions: [Int]) {
+        let prompt = try template.render(
+            Conversation(messages: messages, addsGenerationPrompt: addsGenerationPrompt))
+        let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: prompt.parts)
+        return (result.tokens, result.controlPositions)
+    }
+
+    private static func describe(
+        _ model: ModelHandle, path: String, contextLength: Int, trained: Int
+    ) -> ModelDescription {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        return ModelDescription(
+            id: file, name: model.metadata("general.name") ?? file,
+            architecture: model.metadata("general.architecture") ?? "unknown", contextLength: contextLength,
+            trainedContextLength: trained, parameterCount: llama_model_n_params(model.raw),
+            fileBytes: llama_model_size(model.raw))
+    }
+}

@@ -1,0 +1,61 @@
+internal import AlcoveCore
+internal import Synchronization
+internal import llama
+
+/// Owns one `llama_model *`.
+///
+/// Unchecked: a model does not change after it is loaded, and llama.h lets several contexts share it.
+final class ModelHandle: @unchecked Sendable {
+    let raw: OpaquePointer
+
+    /// Loads a file; blocks until it is in memory.
+    ///
+    /// - Parameter progress: Called on the loading thread with 0 to 1; false stops the loading.
+    init(path: String, progress: @escaping @Sendable (Double) -> Bool) throws(EngineError) {
+        LlamaLibrary.start()
+        _ = LlamaLibrary.takeLastError()
+        let reporter = ProgressReporter(report: progress)
+        var parameters = llama_model_default_params()
+        parameters.progress_callback_user_data = Unmanaged.passUnretained(reporter).toOpaque()
+        parameters.progress_callback = { value, reporter in
+            guard let reporter else { return true }
+            return Unmanaged<ProgressReporter>.fromOpaque(reporter).takeUnretainedValue().pass(value)
+        }
+        let loaded = withExtendedLifetime(reporter) { llama_model_load_from_file(path, parameters) }
+        guard let loaded else {
+            if reporter.stopped.load(ordering: .relaxed) { throw .loadCancelled(path: path) }
+            throw .loadFailed(path: path, reason: LlamaLibrary.takeLastError() ?? "the library does not say why")
+        }
+        raw = loaded
+    }
+
+    deinit { llama_model_free(raw) }
+
+    private final class ProgressReporter: Sendable {
+        let report: @Sendable (Double) -> Bool
+        let stopped = Atomic<Bool>(false)
+        init(report: @escaping @Sendable (Double) -> Bool) { self.report = report }
+
+        func pass(_ value: Float) -> Bool {
+            if report(Double(value)) { return true }
+            stopped.store(true, ordering: .relaxed)
+            return false
+        }
+    }
+
+    /// A value of the file's header as text; nil when the key is absent.
+    func metadata(_ key: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: 512)
+        let length = llama_model_meta_val_str(raw, key, &buffer, buffer.count)
+        guard length >= 0 else { return nil }
+        return String(decoding: buffer.prefix(min(Int(length), 511)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    var chatTemplate: String? { llama_model_chat_template(raw, nil).map { String(cString: $0) } }
+
+    /// Whether any tail of a sequence may be cut off exactly. Sliding windows and recurrent states forget what would be
+    /// needed for that, and the library does not always say so.
+    var cutsExactly: Bool {
+        llama_model_n_swa(raw) == 0 && !llama_model_is_recurrent(raw) && !llama_model_is_hybrid(raw)
+    }
+}

@@ -1,0 +1,80 @@
+internal import AlcoveCore
+internal import llama
+
+/// A token's id, as llama.cpp counts them.
+package typealias Token = Int32
+
+/// A model's vocabulary: text to tokens and back.
+///
+/// Unchecked: llama.h promises that the vocabulary does not change and that tokenising is thread-safe; the model that
+/// owns it is kept alive here.
+package final class Vocabulary: @unchecked Sendable {
+    private let model: ModelHandle
+    let raw: OpaquePointer
+    /// Whether the file says that a sequence begins with BOS; false also when it says nothing (field report 5).
+    let beginsWithBOS: Bool
+    let bos: Token
+    private let controlTokens: ControlTokens
+
+    init(model: ModelHandle) {
+        self.model = model
+        raw = llama_model_get_vocab(model.raw)
+        bos = llama_vocab_bos(raw)
+        let saysSo = model.metadata("tokenizer.ggml.add_bos_token") != nil
+        // The library forces BOS on Gemma 4 whatever the file says, because such files are about.
+        let isGemma4 = model.metadata("tokenizer.ggml.pre") == "gemma4" || model.metadata("tokenizer.ggml.model") == "gemma4"
+        beginsWithBOS = (saysSo || isGemma4) && llama_vocab_get_add_bos(raw) && bos != LLAMA_TOKEN_NULL
+        controlTokens = ControlTokens(vocabulary: raw)
+    }
+
+    var count: Int { Int(llama_vocab_n_tokens(raw)) }
+
+    func endsGeneration(_ token: Token) -> Bool { llama_vocab_is_eog(raw, token) }
+
+    /// The text of a token as the template spells it; empty when there is no such token.
+    func spelling(of token: Token) -> String {
+        guard token != LLAMA_TOKEN_NULL, let text = llama_vocab_get_text(raw, token) else { return "" }
+        return String(cString: text)
+    }
+
+    /// Tokens of a text with no special meaning for any spelling in it.
+    func literalTokens(of text: [UInt8]) -> [Token] {
+        guard !text.isEmpty else { return [] }
+        return text.withUnsafeBytes { bytes in
+            let characters = bytes.baseAddress!.assumingMemoryBound(to: CChar.self)  // the text is not empty
+            var tokens = [Token](repeating: 0, count: text.count + 2)
+            var count = llama_tokenize(
+                raw, characters, Int32(text.count), &tokens, Int32(tokens.count), false, false)
+            if count < 0 {
+                tokens = [Token](repeating: 0, count: Int(-count))
+                count = llama_tokenize(
+                    raw, characters, Int32(text.count), &tokens, Int32(tokens.count), false, false)
+            }
+            return Array(tokens.prefix(Int(max(count, 0))))
+        }
+    }
+
+    /// The token that a control token's spelling names, if the vocabulary has it.
+    func controlToken(spelled text: String) -> Token? { controlTokens.token(spelled: Array(text.utf8)) }
+
+    /// Appends the bytes of a token to `out`.
+    ///
+    /// - Parameter showsControl: Whether a control token shows its spelling; normally it is nothing.
+    func appendBytes(of token: Token, showsControl: Bool, to out: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            let count = llama_token_to_piece(raw, token, buffer.baseAddress, 256, 0, showsControl)
+            if count >= 0 {
+                for index in 0..<Int(count) { out.append(UInt8(bitPattern: buffer[index])) }
+                return
+            }
+            var long = [CChar](repeating: 0, count: Int(-count))
+            let full = llama_token_to_piece(raw, token, &long, -count, 0, showsControl)
+            out.append(contentsOf: long.prefix(Int(max(full, 0))).map { UInt8(bitPattern: $0) })
+        }
+    }
+
+    /// Control tokens in a prompt's text, where the template wrote them.
+    func controlMatches(in bytes: [UInt8], isInput: [Bool]) -> [ControlTokens.Match] {
+        controlTokens.matches(in: bytes, isInput: isInput)
+    }
+}
