@@ -21,7 +21,7 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "CPosixShim"),
         .target(name: "AlcoveCore", dependencies: ["CPosixShim"]),
-        .target(name: "AlcoveTemplates", dependencies: ["AlcoveCore", "llama"]),
+        .target(name: "AlcoveTemplates", dependencies: ["AlcoveCore", "CPosixShim", "llama"]),
         .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "llama"]),
         .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
         .target(name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage"]),

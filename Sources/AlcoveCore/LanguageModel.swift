@@ -8,7 +8,8 @@ public protocol LanguageModel: Sendable {
     /// Starts an answer.
     ///
     /// The stream ends after one `.finished` event, or with an error when no answer could be started at all (a prompt
-    /// longer than the window, a template that refuses the conversation). Ending the consuming task cancels the work.
+    /// longer than the window, a template that refuses the conversation). The work stops when the request's `stopSignal` is
+    /// set, and when nobody reads the stream any more.
     func generate(_ request: GenerationRequest) -> AsyncThrowingStream<GenerationEvent, any Error>
 }
 
@@ -49,10 +50,13 @@ public struct GenerationRequest: Sendable {
     public var maxTokens: Int?
     /// Texts at which the answer ends; they are not part of it.
     public var stop: [String]
+    /// Stops the work and lets what was done arrive, with the reason `cancelled`.
+    public var stopSignal: StopSignal
 
     public init(
         messages: [Message], tools: [ToolDeclaration] = [], thinking: Bool = false,
-        sampling: SamplingOptions = SamplingOptions(), maxTokens: Int? = nil, stop: [String] = []
+        sampling: SamplingOptions = SamplingOptions(), maxTokens: Int? = nil, stop: [String] = [],
+        stopSignal: StopSignal = StopSignal()
     ) {
         self.messages = messages
         self.tools = tools
@@ -60,6 +64,7 @@ public struct GenerationRequest: Sendable {
         self.sampling = sampling
         self.maxTokens = maxTokens
         self.stop = stop
+        self.stopSignal = stopSignal
     }
 }
 

@@ -12,7 +12,7 @@ final class Generation {
 
     let prompt: [Token]
     let maxTokens: Int
-    let stop: StopFlag
+    let stop: StopSignal
     let sampler: TokenSampler
     private let output: (Output) -> Bool
 
@@ -27,7 +27,7 @@ final class Generation {
     var logitsIndex: Int32 = -1
 
     init(
-        prompt: [Token], maxTokens: Int, sampler: TokenSampler, stop: StopFlag,
+        prompt: [Token], maxTokens: Int, sampler: TokenSampler, stop: StopSignal,
         output: @escaping (Output) -> Bool
     ) {
         self.prompt = prompt

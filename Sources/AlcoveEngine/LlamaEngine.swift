@@ -36,7 +36,7 @@ public final class LlamaEngine: LanguageModel {
     public static func load(
         path: String, options: Options = Options(), progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws -> LlamaEngine {
-        let cancelled = StopFlag()
+        let cancelled = StopSignal()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 startThread(name: "alcove.load", stackBytes: 8 << 20) {
@@ -98,12 +98,10 @@ public final class LlamaEngine: LanguageModel {
     }
 
     public func generate(_ request: GenerationRequest) -> AsyncThrowingStream<GenerationEvent, any Error> {
-        let stop = StopFlag()
+        let stop = request.stopSignal
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: GenerationEvent.self)
-        continuation.onTermination = { [loop] _ in
-            stop.set()
-            loop.wake()
-        }
+        continuation.onTermination = { _ in stop.set() }
+        stop.whenSet { [loop] in loop.wake() }
         prompts.async { [self] in
             do {
                 let prompt = try template.render(
@@ -118,7 +116,7 @@ public final class LlamaEngine: LanguageModel {
     }
 
     private func submit(
-        _ tokens: [Token], prompt: RenderedPrompt, request: GenerationRequest, stop: StopFlag,
+        _ tokens: [Token], prompt: RenderedPrompt, request: GenerationRequest, stop: StopSignal,
         to continuation: AsyncThrowingStream<GenerationEvent, any Error>.Continuation
     ) throws(EngineError) {
         guard !tokens.isEmpty else { throw .emptyPrompt }

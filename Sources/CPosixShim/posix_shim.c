@@ -1,10 +1,13 @@
 #define _GNU_SOURCE
 #include "CPosixShim.h"
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #if defined(__linux__)
 #include <stdio.h>
-#include <unistd.h>
 
 uint64_t alcove_resident_bytes(void) {
     FILE *file = fopen("/proc/self/statm", "r");
@@ -34,4 +37,58 @@ void alcove_name_thread(const char *name) {
 #else
     pthread_setname_np(pthread_self(), name);
 #endif
+}
+
+uint64_t alcove_address_space_bytes(void) {
+#if defined(__linux__)
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL) { return 0; }
+    unsigned long total = 0;
+    int read = fscanf(file, "%lu", &total);
+    fclose(file);
+    return read == 1 ? (uint64_t)total * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+#else
+    return 0;
+#endif
+}
+
+int alcove_limit_address_space(uint64_t bytes) {
+#if defined(__linux__)
+    struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+    return setrlimit(RLIMIT_AS, &limit) == 0 ? 0 : errno;
+#else
+    // Darwin counts the shared libraries of the whole system as address space; its limit would end the process at once.
+    (void)bytes;
+    return 0;
+#endif
+}
+
+int alcove_limit_core_dump(void) {
+    struct rlimit limit = {.rlim_cur = 0, .rlim_max = 0};
+    return setrlimit(RLIMIT_CORE, &limit) == 0 ? 0 : errno;
+}
+
+void alcove_set_processor_timer(const struct itimerval *timer) { setitimer(ITIMER_PROF, timer, NULL); }
+
+ssize_t alcove_write_quietly(int descriptor, const void *bytes, size_t count) {
+    sigset_t pipe_signal, before;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    ssize_t written = write(descriptor, bytes, count);
+    int code = errno;
+    if (written < 0 && code == EPIPE && !sigismember(&before, SIGPIPE)) {
+        struct timespec none = {0, 0};
+#if defined(__APPLE__)
+        (void)none;
+        int taken = 0;
+        sigset_t pending;
+        if (sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE)) { sigwait(&pipe_signal, &taken); }
+#else
+        sigtimedwait(&pipe_signal, NULL, &none);
+#endif
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return written;
 }

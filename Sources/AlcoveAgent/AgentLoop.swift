@@ -1,0 +1,79 @@
+package import AlcoveCore
+
+/// What a surface asks for.
+package struct TurnRequest: Sendable {
+    package var messages: [Message]
+    package var thinking: Bool
+    package var sampling: SamplingOptions
+    package var maxTokens: Int?
+
+    package init(
+        messages: [Message], thinking: Bool = false, sampling: SamplingOptions = SamplingOptions(),
+        maxTokens: Int? = nil
+    ) {
+        self.messages = messages
+        self.thinking = thinking
+        self.sampling = sampling
+        self.maxTokens = maxTokens
+    }
+}
+
+/// What a turn has come to, for the transcript.
+package struct TurnResult: Sendable, Hashable {
+    package var text = ""
+    package var reasoning = ""
+    package var end: TurnEnd
+}
+
+/// Runs one turn: asks the model and writes down everything that happens.
+package struct AgentLoop: Sendable {
+    package let model: any LanguageModel
+
+    package init(model: any LanguageModel) { self.model = model }
+
+    /// Runs to the end; what happens is in the turn's events.
+    ///
+    /// - Returns: nil when the turn was refused before anything was begun.
+    package func run(_ request: TurnRequest, in turn: Turn) async -> TurnResult? {
+        let start = Platform.monotonicNanoseconds
+        var result = TurnResult(end: TurnEnd(reason: .error, usage: Usage(), elapsedSeconds: 0))
+        var failure: (any Error)?
+        var began = false
+        do {
+            for try await event in model.generate(generation(request, stop: turn.stopSignal)) {
+                switch event {
+                case .promptProgress(let done, let total): turn.append(.promptProgress(done: done, total: total))
+                case .reasoning(let delta):
+                    result.reasoning += delta
+                    turn.append(.reasoning(delta))
+                case .text(let delta):
+                    result.text += delta
+                    turn.append(.text(delta))
+                case .notice(let sentence): turn.append(.notice(sentence))
+                case .finished(let reason, let usage):
+                    result.end.reason = reason
+                    result.end.usage = usage
+                }
+                began = true
+            }
+        } catch {
+            failure = error
+        }
+        if let failure, !began {
+            turn.refuse(failure)
+            return nil
+        }
+        if let failure {
+            result.end.reason = .error
+            result.end.error = (failure as? any UserFacingError)?.sentence ?? "The answer could not be finished."
+        }
+        result.end.elapsedSeconds = Double(Platform.monotonicNanoseconds - start) / 1e9
+        return result
+    }
+
+    private func generation(_ request: TurnRequest, stop: StopSignal) -> GenerationRequest {
+        GenerationRequest(
+            messages: request.messages, thinking: request.thinking, sampling: request.sampling,
+            maxTokens: request.maxTokens, stopSignal: stop)
+    }
+}

@@ -1,0 +1,136 @@
+package import AlcoveCore
+internal import Synchronization
+
+/// One message sent and all that comes of it. It belongs to the app: it goes on when whoever reads it leaves, and anyone
+/// may read it from any event on, as often as they like.
+package final class Turn: Sendable {
+    package enum Phase: String, Sendable {
+        case running = "Running"
+        case completed = "Completed"
+        case cancelled = "Cancelled"
+        case failed = "Failed"
+    }
+
+    package let id: TurnID
+    /// What only one turn at a time may hold: a chat, or a session without one.
+    package let key: String
+    /// Set by whoever wants the turn to stop.
+    package let stopSignal = StopSignal()
+    private let state = Mutex(State())
+
+    private struct State {
+        var phase = Phase.running
+        var events: [TurnEvent] = []
+        /// Why nothing was begun; readers at the start get it thrown, so that it can still become a status.
+        var refusal: (any Error)?
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextReader = 0
+        var finishedAt: UInt64?
+    }
+
+    package init(id: TurnID = TurnID(), key: String) {
+        self.id = id
+        self.key = key
+    }
+
+    package var phase: Phase { state.withLock { $0.phase } }
+    package var eventCount: Int { state.withLock { $0.events.count } }
+    /// Monotonic nanoseconds at which the turn ended; nil while it runs.
+    package var finishedAt: UInt64? { state.withLock { $0.finishedAt } }
+
+    // MARK: Writing, by the loop alone
+
+    func append(_ body: TurnEvent.Body) {
+        change { state in state.events.append(TurnEvent(sequence: state.events.count, body: body)) }
+    }
+
+    func finish(_ end: TurnEnd) {
+        change { state in
+            state.events.append(TurnEvent(sequence: state.events.count, body: .finished(end)))
+            state.finishedAt = Platform.monotonicNanoseconds
+            switch end.reason {
+            case .stop, .length: state.phase = .completed
+            case .cancelled: state.phase = .cancelled
+            case .error: state.phase = .failed
+            }
+        }
+    }
+
+    func refuse(_ error: any Error) {
+        change { state in
+            state.refusal = error
+            state.phase = .failed
+            state.finishedAt = Platform.monotonicNanoseconds
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let woken = state.withLock { state in
+            body(&state)
+            defer { state.waiting.removeAll() }
+            return Array(state.waiting.values)
+        }
+        for reader in woken { reader.resume() }
+    }
+
+    // MARK: Reading
+
+    /// The events from number `start` on, the ones to come included; ends after the last.
+    package func events(from start: Int = 0) -> Events { Events(turn: self, next: max(0, start)) }
+
+    package struct Events: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        package typealias Element = TurnEvent
+        fileprivate let turn: Turn
+        fileprivate var next: Int
+
+        package func makeAsyncIterator() -> Events { self }
+
+        /// - Throws: the turn's refusal, when nothing was begun.
+        package mutating func next() async throws -> TurnEvent? {
+            while true {
+                switch try turn.look(at: next) {
+                case .event(let event):
+                    next += 1
+                    return event
+                case .end: return nil
+                case .later: await turn.change(after: next)
+                }
+                if Task.isCancelled { return nil }
+            }
+        }
+    }
+
+    fileprivate enum Look {
+        case event(TurnEvent)
+        case end
+        case later
+    }
+
+    fileprivate func look(at index: Int) throws -> Look {
+        try state.withLock { state in
+            if let refusal = state.refusal { throw refusal }
+            if index < state.events.count { return .event(state.events[index]) }
+            return state.phase == .running ? .later : .end
+        }
+    }
+
+    /// Waits for the next change, unless it has happened already or the reader leaves.
+    fileprivate func change(after index: Int) async {
+        let reader = state.withLock { state -> Int in
+            defer { state.nextReader += 1 }
+            return state.nextReader
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isLate = state.withLock { state -> Bool in
+                    if state.phase != .running || state.events.count > index || Task.isCancelled { return true }
+                    state.waiting[reader] = continuation
+                    return false
+                }
+                if isLate { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: reader) }?.resume()
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package import AlcoveCore
+
+/// The turns of the app: running ones, and finished ones for as long as somebody may still want to read them.
+package actor Turns {
+    /// How long a finished turn can be read again, in nanoseconds: an hour.
+    static let retention: UInt64 = 3_600_000_000_000
+    /// How many finished turns are kept at most.
+    static let retained = 8
+
+    private var turns: [TurnID: Turn] = [:]
+    private var order: [TurnID] = []
+
+    package init() {}
+
+    /// Starts a turn; one that holds the same key is stopped.
+    ///
+    /// - Parameter record: Called once at the end with what came of it, unless it was refused or another turn has taken
+    ///   the key meanwhile. The turn's last event appears after it has returned, so that whoever reads that event finds
+    ///   the answer in the store.
+    package func start(
+        key: String, loop: AgentLoop, request: TurnRequest,
+        record: @escaping @Sendable (TurnResult) async -> Void
+    ) -> Turn {
+        for turn in turns.values where turn.key == key && turn.phase == .running { turn.stopSignal.set() }
+        forgetOld()
+        let turn = Turn(key: key)
+        turns[turn.id] = turn
+        order.append(turn.id)
+        Task {
+            guard let result = await loop.run(request, in: turn) else { return }
+            if self.holds(turn) { await record(result) }
+            turn.finish(result.end)
+        }
+        return turn
+    }
+
+    package func turn(_ id: TurnID) -> Turn? {
+        forgetOld()
+        return turns[id]
+    }
+
+    /// The newest turn of a key.
+    package func latest(for key: String) -> Turn? {
+        forgetOld()
+        return order.last { turns[$0]?.key == key }.flatMap { turns[$0] }
+    }
+
+    /// Stops everything; returns when all turns have written their ends, at most after `seconds`.
+    package func stopAll() async {
+        for turn in turns.values where turn.phase == .running { turn.stopSignal.set() }
+        for turn in turns.values where turn.phase == .running {
+            do { for try await _ in turn.events(from: turn.eventCount) {} } catch { continue }
+        }
+    }
+
+    /// Turns that run now.
+    package var runningCount: Int { turns.values.count { $0.phase == .running } }
+
+    private func holds(_ turn: Turn) -> Bool { latest(for: turn.key)?.id == turn.id }
+
+    private func forgetOld() {
+        let now = Platform.monotonicNanoseconds
+        var finished = order.filter { turns[$0]?.finishedAt != nil }
+        for id in finished where now - (turns[id]?.finishedAt ?? now) > Turns.retention { forget(id) }
+        finished.removeAll { turns[$0] == nil }
+        for id in finished.dropLast(Turns.retained) { forget(id) }
+    }
+
+    private func forget(_ id: TurnID) {
+        turns[id] = nil
+        order.removeAll { $0 == id }
+    }
+}
