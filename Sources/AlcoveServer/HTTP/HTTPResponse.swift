@@ -1,0 +1,90 @@
+package import AlcoveCore
+
+/// What a handler answers.
+package struct HTTPResponse: Sendable {
+    package enum Body: Sendable {
+        case bytes([UInt8])
+        case file(FileRange)
+        case stream(HTTPStream)
+    }
+
+    package var status: Int
+    package var headers: HTTPHeaders
+    package var body: Body
+
+    package init(status: Int = 200, headers: HTTPHeaders = HTTPHeaders(), body: Body = .bytes([])) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    package static func json(_ value: JSONValue, status: Int = 200, headers: HTTPHeaders = HTTPHeaders())
+        -> HTTPResponse
+    {
+        var response = HTTPResponse(status: status, headers: headers, body: .bytes(value.bytes()))
+        response.headers["Content-Type"] = "application/json; charset=utf-8"
+        return response
+    }
+
+    package static func text(_ text: String, type: String = "text/plain; charset=utf-8", status: Int = 200)
+        -> HTTPResponse
+    {
+        HTTPResponse(status: status, headers: ["Content-Type": type], body: .bytes(Array(text.utf8)))
+    }
+}
+
+/// A body made while it is sent.
+///
+/// Nothing is written before the first `write`: until then an error thrown by `produce` becomes a refusal with its own
+/// status. A stream without a write is an empty body.
+package struct HTTPStream: Sendable {
+    package var produce: @Sendable (HTTPStreamWriter) async throws -> Void
+    /// Written whenever nothing else was for this long, once the stream has begun.
+    package var idle: (interval: Duration, bytes: [UInt8])?
+    /// Written when the server stops under an open stream.
+    package var farewell: [UInt8] = []
+    /// Last bytes when `produce` fails after its first write; nil cuts the connection, so that the client sees a fault.
+    package var failure: (@Sendable (any Error) -> [UInt8])?
+
+    package init(_ produce: @escaping @Sendable (HTTPStreamWriter) async throws -> Void) { self.produce = produce }
+
+    /// Sends what a sequence yields.
+    package init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == [UInt8] {
+        self.init { writer in
+            for try await piece in pieces { try await writer.write(piece) }
+        }
+    }
+}
+
+/// Where a stream's producer puts its bytes.
+package struct HTTPStreamWriter: Sendable {
+    let exchange: HTTPExchange
+
+    /// Hands bytes over, and waits while more than 64 KiB have not been sent yet.
+    ///
+    /// - Throws: `CancellationError` when the client has left or the server stops; the task is cancelled as well.
+    package func write(_ bytes: [UInt8]) async throws { try await exchange.write(bytes) }
+}
+
+/// One answer for every error, decided in one place.
+struct ErrorResponses {
+    let log: Log
+
+    func response(for error: any Error, to path: String) -> HTTPResponse {
+        if let error = error as? any HTTPStatusProviding {
+            let headers = (error as? HTTPError)?.headers ?? HTTPHeaders()
+            return .json(error.json, status: error.httpStatus, headers: headers)
+        }
+        if let error = error as? any UserFacingError {
+            log("\(path) failed: \(error.sentence)")
+            return .json(error.json, status: 500)
+        }
+        let id = hexText(Platform.randomBytes(6))
+        log("\(path) failed (\(id)): \(error)")
+        return .json(
+            [
+                "error": "Something went wrong inside Alcove.", "code": "internal",
+                "hint": .string("The log tells more under the id \(id)."), "id": .string(id),
+            ], status: 500)
+    }
+}
