@@ -72,6 +72,8 @@ extension GGUFError.Reason {
         case .unreadable: "Check that you may read it."
         case .notAFile: "Name the .gguf file itself."
         case .unfinishedDownload: "Let the download finish, or start it again to resume."
+        case .empty: "Download it again."
+        case .truncated: "Perhaps its download did not finish: download it again."
         case .webPage: "The download was answered by a page, perhaps a sign-in: open the address in a browser."
         case .archive: "Unpack it and choose the .gguf file inside."
         case .safetensors: "Look for the same model as GGUF, or convert it with llama.cpp's convert_hf_to_gguf.py."

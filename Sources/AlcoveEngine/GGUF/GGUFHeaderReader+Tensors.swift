@@ -12,7 +12,8 @@ extension GGUFHeaderReader {
             let tensor = try readTensor(number: number, alignment: alignment, expectedOffset: expectedOffset)
             guard names.insert(tensor.name).inserted else {
                 throw fault(
-                    .duplicateTensor, "the tensor \"\(tensor.name)\" is there twice, the second time as tensor \(number)")
+                    .duplicateTensor,
+                    "the tensor \"\(tensor.name)\" is there twice, the second time as tensor \(number)")
             }
             let (end, overflow) = tensor.offset.addingReportingOverflow(tensor.byteCount)
             guard !overflow, let padded = padded(end, to: alignment) else {
@@ -38,7 +39,8 @@ extension GGUFHeaderReader {
         let type = try readTensorType(of: name)
         guard dimensions[0] % type.blockElements == 0 else {
             throw fault(
-                .badDimensions, "the tensor \"\(name)\" has \(dimensions[0]) numbers a row, and \(type.name) stores them "
+                .badDimensions,
+                "the tensor \"\(name)\" has \(dimensions[0]) numbers a row, and \(type.name) stores them "
                     + "\(type.blockElements) at a time")
         }
         let blocks = dimensions[0] / type.blockElements * dimensions[1] * dimensions[2] * dimensions[3]
@@ -59,7 +61,8 @@ extension GGUFHeaderReader {
         guard length > 0 else { throw fault(.badTensorName, "tensor \(number) at byte \(start) has no name") }
         guard length <= Self.longestTensorName else {
             throw fault(
-                .badTensorName, "the name of tensor \(number) at byte \(start) is \(length) bytes long, and a name has at "
+                .badTensorName,
+                "the name of tensor \(number) at byte \(start) is \(length) bytes long, and a name has at "
                     + "most \(Self.longestTensorName)")
         }
         let bytes = try bytes(length, "the name of tensor \(number)")
@@ -67,7 +70,8 @@ extension GGUFHeaderReader {
         guard let name = String(validating: bytes, as: UTF8.self), name.unicodeScalars.allSatisfy(GGUFName.isHarmless)
         else {
             throw fault(
-                .badTensorName, "the name of tensor \(number) at byte \(start) has bytes that no name has: "
+                .badTensorName,
+                "the name of tensor \(number) at byte \(start) has bytes that no name has: "
                     + "\"\(GGUFName.shown(bytes: bytes))\"")
         }
         return name
@@ -84,7 +88,8 @@ extension GGUFHeaderReader {
             let size = try integer(UInt64.self, "dimension \(position) of the tensor \"\(name)\"")
             guard size > 0, size <= UInt64(Int64.max) else {
                 throw fault(
-                    .badDimensions, "dimension \(position) of the tensor \"\(name)\" is \(Int64(bitPattern: size)), and "
+                    .badDimensions,
+                    "dimension \(position) of the tensor \"\(name)\" is \(Int64(bitPattern: size)), and "
                         + "must be at least 1")
             }
             dimensions[position] = size
@@ -112,7 +117,9 @@ extension GGUFHeaderReader {
     ) throws(GGUFError) {
         guard offset != expected else { return }
         let how =
-            if offset % alignment != 0 {
+            if offset > source.size {
+                "lies past the end of the file"
+            } else if offset % alignment != 0 {
                 "is not a multiple of the alignment \(alignment)"
             } else if offset < expected {
                 "overlaps the tensor before"
@@ -135,7 +142,9 @@ extension GGUFHeaderReader {
         let last = tensors[tensors.count - 1]
         let lost = tensors.first { $0.offset + $0.byteCount > left } ?? last
         return GGUFError(
-            .truncated, "\(source.name) is cut short: it ends at byte \(source.size), inside the weights "
-                + "\"\(lost.name)\", and all its weights need \(last.offset + last.byteCount) bytes from byte \(start) on.")
+            .truncated,
+            "\(source.name) is cut short: it ends at byte \(source.size), inside the weights "
+                + "\"\(lost.name)\", and all its weights need \(last.offset + last.byteCount) bytes from byte \(start) on."
+        )
     }
 }

@@ -75,7 +75,8 @@ struct GGUFHeaderReader {
         if version == 2 || version == 3 { return version }
         // llama.cpp tells it the same way: a small number read backwards has its low half empty.
         if version != 0, version & 0xFFFF == 0 {
-            throw fault(.bigEndian, "it was written for a big-endian machine (version \(version.byteSwapped) backwards)")
+            throw fault(
+                .bigEndian, "it was written for a big-endian machine (version \(version.byteSwapped) backwards)")
         }
         throw fault(.unsupportedVersion, "it has GGUF version \(version), and only 2 and 3 can be read")
     }
@@ -116,7 +117,8 @@ extension GGUFHeaderReader {
         guard length > 0 else { throw fault(.badKey, "key \(number) at byte \(start) has no name") }
         guard length <= Self.longestKey else {
             throw fault(
-                .badLength, "the name of key \(number) at byte \(start) is \(length) bytes long, and a name has at most "
+                .badLength,
+                "the name of key \(number) at byte \(start) is \(length) bytes long, and a name has at most "
                     + "\(Self.longestKey)")
         }
         let name = try bytes(length, "the name of key \(number)")
@@ -136,7 +138,8 @@ extension GGUFHeaderReader {
         let number = try integer(UInt32.self, "the type of \"\(GGUFName.shown(key))\"")
         guard let type = GGUFValueType(rawValue: number) else {
             throw fault(
-                .badValueType, "\"\(GGUFName.shown(key))\" has value type \(number) at byte \(start), and there are only "
+                .badValueType,
+                "\"\(GGUFName.shown(key))\" has value type \(number) at byte \(start), and there are only "
                     + "types 0 to 12")
         }
         return type
@@ -183,7 +186,8 @@ extension GGUFHeaderReader {
         let length = try integer(UInt64.self, "the length of a string of \"\(GGUFName.shown(key))\"")
         guard length <= Self.longestString else {
             throw fault(
-                .badLength, "a string of \"\(GGUFName.shown(key))\" at byte \(start) is \(length) bytes long, and at most "
+                .badLength,
+                "a string of \"\(GGUFName.shown(key))\" at byte \(start) is \(length) bytes long, and at most "
                     + "\(Self.longestString) are plausible")
         }
         return length
@@ -198,7 +202,8 @@ extension GGUFHeaderReader {
         let most = type == .string ? Self.mostStrings : 1 << 30
         guard count <= most else {
             throw fault(
-                .badCount, "\"\(GGUFName.shown(key))\" says that it has \(count) elements, and at most \(most) are plausible")
+                .badCount,
+                "\"\(GGUFName.shown(key))\" says that it has \(count) elements, and at most \(most) are plausible")
         }
         try expectRoom(count * (type.width ?? 8), for: "the \(count) elements of \"\(GGUFName.shown(key))\"")
 
@@ -239,7 +244,8 @@ extension GGUFHeaderReader {
     }
 
     private func badBool(_ byte: UInt8, key: String, at offset: UInt64) -> GGUFError {
-        fault(.badBool, "\"\(GGUFName.shown(key))\" has \(byte) for a yes or no at byte \(offset), and only 0 and 1 are")
+        fault(
+            .badBool, "\"\(GGUFName.shown(key))\" has \(byte) for a yes or no at byte \(offset), and must have 0 or 1")
     }
 }
 
@@ -253,13 +259,15 @@ extension GGUFHeaderReader {
     }
 
     func bytes(_ count: UInt64, _ what: @autoclosure () -> String) throws(GGUFError) -> [UInt8] {
-        guard count <= source.remaining, let bytes = source.bytes(Int(count)) else { throw cutShort(what()) }
+        guard count <= source.remaining, let bytes = source.bytes(Int(count)) else {
+            throw cutShort("the \(count) bytes of \(what())")
+        }
         return bytes
     }
 
     @inline(__always)
     func skip(_ count: UInt64, _ what: @autoclosure () -> String) throws(GGUFError) {
-        guard source.skip(count) else { throw cutShort(what()) }
+        guard source.skip(count) else { throw cutShort("the \(count) bytes of \(what())") }
         try checkHeaderSize()
     }
 
@@ -273,9 +281,10 @@ extension GGUFHeaderReader {
     /// Refuses at once what would run over the end later, so that a hostile count costs nothing.
     func expectRoom(_ count: UInt64, for what: @autoclosure () -> String) throws(GGUFError) {
         guard count <= source.remaining else {
-            throw fault(
-                .truncated, "from byte \(source.position) on \(what()) need at least \(count) bytes, and "
-                    + "\(source.remaining) are left")
+            throw GGUFError(
+                .truncated,
+                "\(source.name) is cut short: it ends at byte \(source.size), and from byte \(source.position) "
+                    + "on \(what()) need at least \(count) bytes.")
         }
     }
 

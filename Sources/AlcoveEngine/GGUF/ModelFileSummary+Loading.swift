@@ -15,7 +15,8 @@ extension ModelFileSummary {
         case .adapter: throw refuse(.adapter, "is an adapter (LoRA)\(forWhom): it changes a model and is none itself")
         case .projector:
             let senses = modalities.isEmpty ? "" : " (\(modalities.joined(separator: " and ")))"
-            throw refuse(.projector, "is a projector\(senses)\(forWhom): it goes beside a model and cannot answer itself")
+            throw refuse(
+                .projector, "is a projector\(senses)\(forWhom): it goes beside a model and cannot answer itself")
         case .importanceMatrix: throw refuse(.notAModel, "holds statistics for quantising (imatrix) and no model")
         case .vocabulary: throw refuse(.vocabularyOnly, "holds a vocabulary and no weights")
         }
@@ -67,9 +68,11 @@ extension ModelFileSummary {
 
     private func refusal(of split: Split) -> GGUFError {
         guard let parts = SplitFileName(fileName) else {
-            return refuse(.split, "is part \(split.number) of \(split.count) of a model that was split into several files")
+            return refuse(
+                .split, "is part \(split.number) of \(split.count) of a model that was split into several files")
         }
-        return refuse(.split, "is part \(split.number) of \(split.count) of a split model: \(parts.allParts) belong together")
+        return refuse(
+            .split, "is part \(split.number) of \(split.count) of a split model: \(parts.allParts) belong together")
     }
 
     private func checkHyperparameters(_ header: GGUFHeader, architecture: String) throws(GGUFError) {
@@ -90,7 +93,8 @@ extension ModelFileSummary {
         if case .string(let scaling)? = header["\(architecture).rope.scaling.type"]?.value {
             guard let text = scaling.text, ["none", "linear", "yarn", "longrope"].contains(text) else {
                 throw refuse(
-                    .badNumber, "cannot be used: its rope scaling \"\(GGUFName.shown(scaling.text ?? ""))\" is not known")
+                    .badNumber,
+                    "cannot be used: its rope scaling \"\(GGUFName.shown(scaling.text ?? ""))\" is not known")
             }
         }
     }
@@ -124,7 +128,8 @@ extension ModelFileSummary {
     private static func counts(_ entry: GGUFEntry?) -> [Int] {
         switch entry?.value {
         case .unsigned(let number): [Int(clamping: number)]
-        case .array(let array): (array.elements ?? []).map { if case .unsigned(let one) = $0 { Int(clamping: one) } else { 0 } }
+        case .array(let array):
+            (array.elements ?? []).map { if case .unsigned(let one) = $0 { Int(clamping: one) } else { 0 } }
         default: []
         }
     }
@@ -159,7 +164,8 @@ extension GGUFHeader {
         if let repeated {
             throw GGUFError(
                 .badVocabulary,
-                "\(fileName) cannot be used: token \(repeated.position) is spelled \"\(repeated.text)\" like one before it.")
+                "\(fileName) cannot be used: token \(repeated.position) is spelled \"\(repeated.text)\" like one before it."
+            )
         }
     }
 }

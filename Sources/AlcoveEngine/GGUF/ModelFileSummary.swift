@@ -195,16 +195,18 @@ private struct GGUFFacts {
         guard let found, (0...Int(UInt32.max)).contains(found) else {
             let shown = if case .unsigned(let number) = value { "\(number)" } else { "\(found ?? 0)" }
             throw GGUFError(
-                .badNumber, "\(header.fileName) cannot be used: \"\(entry.key)\" is \(shown), and 0 to \(UInt32.max) are "
+                .badNumber,
+                "\(header.fileName) cannot be used: \"\(entry.key)\" is \(shown), and 0 to \(UInt32.max) are "
                     + "possible.")
         }
         return found
     }
 
     private func wrongType(_ entry: GGUFEntry, _ expected: String) -> GGUFError {
-        GGUFError(
+        let type = if case .array(let array) = entry.value { "array of \(array.elementType)" } else { "\(entry.type)" }
+        return GGUFError(
             .wrongKeyType,
-            "\(header.fileName) cannot be used: \"\(entry.key)\" has type \(entry.type) and must be \(expected).")
+            "\(header.fileName) cannot be used: \"\(entry.key)\" has type \(type) and must be \(expected).")
     }
 
     func split() throws(GGUFError) -> ModelFileSummary.Split? {
@@ -250,7 +252,8 @@ private struct GGUFFacts {
         guard let id = try number(key) else { return nil }
         guard let size, id >= size else { return id }
         throw GGUFError(
-            .badTokenID, "\(header.fileName) cannot be used: \"\(key)\" is \(id), and its vocabulary has \(size) tokens.")
+            .badTokenID,
+            "\(header.fileName) cannot be used: \"\(key)\" is \(id), and its vocabulary has \(size) tokens.")
     }
 
     static func shares(

@@ -75,7 +75,9 @@ private struct InspectionRows {
         add("embedding", summary.embeddingLength.map { "\($0)" })
         add("layers", summary.layerCount.map { "\($0)" })
         add("heads", Self.heads(summary))
-        add("cache", summary.cacheBytesPerToken().map { "\(ByteText.of(UInt64(min($0, 1e18)))) a token at most, in F16" })
+        add(
+            "cache",
+            summary.cacheBytesPerToken().map { "\(ByteText.of(UInt64(min($0, 1e18)))) a token at most, in F16" })
         if summary.kind == .model || summary.kind == .vocabulary { addTokenizer(summary) }
         for (position, share) in summary.tensorTypes.enumerated() {
             let count = share.tensors == 1 ? "1 tensor" : "\(share.tensors) tensors"
