@@ -32,8 +32,15 @@ let package = Package(
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveAgent", "AlcoveServer",
             ]),
         .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
-        .testTarget(name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
-        .testTarget(name: "AlcoveStorageTests", dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite"]),
+        .testTarget(
+            name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
+        // Writes until it is killed; started by AlcoveStorageTests.
+        .executableTarget(
+            name: "storage-kill-child", dependencies: ["AlcoveCore", "AlcoveStorage"],
+            path: "Tests/Support/storage-kill-child"),
+        .testTarget(
+            name: "AlcoveStorageTests",
+            dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite", "storage-kill-child"]),
         .testTarget(name: "AlcoveServerTests", dependencies: ["AlcoveServer", "AlcoveCore", "CPosixShim"]),
     ],
     swiftLanguageModes: [.v6]

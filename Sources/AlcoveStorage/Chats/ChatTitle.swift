@@ -1,0 +1,67 @@
+internal import AlcoveCore
+
+/// Makes a chat's title out of its messages (host-behaviour 7.3), without asking a model.
+package enum ChatTitle {
+    /// Longest title, in characters as people count them.
+    static let limit = 60
+
+    /// - Parameter clock: how the date of a chat that says nothing is shown; the default is the local time zone.
+    package static func derive(
+        from messages: some Sequence<MessageBody>, createdAt: Timestamp,
+        clock: (Timestamp) -> String = ChatTitle.localTime
+    ) -> String {
+        let asked = messages.lazy.filter { $0.role == Role.user.rawValue }
+        for message in asked {
+            if let line = firstLine(withoutFileBlocks(message.content ?? "")) { return shortened(line) }
+        }
+        for message in asked {
+            if let name = attachmentName(message.extras) { return shortened(name) }
+        }
+        return "Chat \(clock(createdAt))"
+    }
+
+    /// Text without the files that were put before it as `[File: name]` ... `[End of file]`.
+    ///
+    /// All through the last end mark goes, because a file may hold such marks itself.
+    static func withoutFileBlocks(_ text: String) -> Substring {
+        let marker = "[End of file]".utf8
+        guard text.hasPrefix("[File: ") else { return text[...] }
+        // Backwards over bytes: the files may be long, and the last mark is near the end.
+        var rest = text.utf8[...]
+        while let bracket = rest.lastIndex(of: UInt8(ascii: "]")) {
+            let end = text.utf8.index(after: bracket)
+            if text.utf8[..<end].suffix(marker.count).elementsEqual(marker) { return text[end...] }
+            rest = text.utf8[..<bracket]
+        }
+        return text[...]
+    }
+
+    /// `MMM d, HH:mm` in the time zone of the device.
+    package static func localTime(_ moment: Timestamp) -> String {
+        var seconds = time_t(moment.milliseconds / 1_000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let minute = parts.tm_min < 10 ? "0\(parts.tm_min)" : "\(parts.tm_min)"
+        let hour = parts.tm_hour < 10 ? "0\(parts.tm_hour)" : "\(parts.tm_hour)"
+        return "\(months[Int(parts.tm_mon)]) \(parts.tm_mday), \(hour):\(minute)"
+    }
+
+    /// The first line with something on it, without the space around it.
+    private static func firstLine(_ text: Substring) -> Substring? {
+        guard let start = text.firstIndex(where: { !$0.isWhitespace }) else { return nil }
+        let line = text[start...].prefix { !$0.isNewline }
+        let end = line.lastIndex { !$0.isWhitespace } ?? line.startIndex
+        return line[...end]
+    }
+
+    private static func shortened(_ text: some StringProtocol) -> String {
+        text.count <= limit ? String(text) : text.prefix(limit - 3) + "…"
+    }
+
+    private static func attachmentName(_ extras: JSONObject) -> String? {
+        let name =
+            extras["attachments"]?.array?.first?["fileName"]?.string ?? extras["textFileNames"]?.array?.first?.string
+        return name.flatMap { firstLine($0[...]) }.map { String($0) }
+    }
+}

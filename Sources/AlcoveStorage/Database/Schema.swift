@@ -1,0 +1,85 @@
+/// The tables, as steps from each layout to the next.
+///
+/// A step that has been released is never edited: people have databases that took it. A step never drops what it cannot
+/// read.
+enum Schema {
+    /// "Alcv": tells our database from other programs' (https://www.sqlite.org/pragma.html#pragma_application_id).
+    static let applicationID: Int64 = 0x416C_6376
+
+    /// Layout this program writes.
+    static var version: Int { steps.count }
+
+    /// Step n makes layout n + 1 out of layout n.
+    static let steps = [chatsAndSettings]
+}
+
+extension Schema {
+    /// Layout 1.
+    ///
+    /// Times are milliseconds since 1970 in UTC. `extras` holds, as a JSON object, the members of a chat or message that
+    /// have no column, exactly as they came. A chat's `name` is what the person called it, `title` what we made up.
+    private static let chatsAndSettings = """
+        CREATE TABLE chats (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            name TEXT,
+            title TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            model TEXT,
+            think INTEGER,
+            skills TEXT,
+            skills_explicit INTEGER NOT NULL DEFAULT 0,
+            extras TEXT
+        ) STRICT;
+        CREATE INDEX chats_newest_first ON chats (updated_at DESC, number DESC);
+
+        CREATE TABLE messages (
+            number INTEGER PRIMARY KEY,
+            chat INTEGER NOT NULL REFERENCES chats (number) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            role TEXT,
+            content TEXT,
+            thinking TEXT,
+            created_at INTEGER NOT NULL,
+            extras TEXT,
+            UNIQUE (chat, position),
+            UNIQUE (chat, id)
+        ) STRICT;
+
+        -- Three letters at a time: finds parts of words, and works for scripts that put no space between them.
+        CREATE VIRTUAL TABLE message_index USING fts5 (
+            content, content = 'messages', content_rowid = 'number', tokenize = 'trigram'
+        );
+        CREATE TRIGGER messages_indexed AFTER INSERT ON messages WHEN new.content IS NOT NULL BEGIN
+            INSERT INTO message_index (rowid, content) VALUES (new.number, new.content);
+        END;
+        CREATE TRIGGER messages_unindexed AFTER DELETE ON messages WHEN old.content IS NOT NULL BEGIN
+            INSERT INTO message_index (message_index, rowid, content) VALUES ('delete', old.number, old.content);
+        END;
+        CREATE TRIGGER messages_reindexed AFTER UPDATE OF content ON messages BEGIN
+            INSERT INTO message_index (message_index, rowid, content)
+                SELECT 'delete', old.number, old.content WHERE old.content IS NOT NULL;
+            INSERT INTO message_index (rowid, content)
+                SELECT new.number, new.content WHERE new.content IS NOT NULL;
+        END;
+
+        CREATE TABLE settings (
+            key TEXT PRIMARY KEY,
+            value TEXT NOT NULL,
+            updated_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE notices (
+            number INTEGER PRIMARY KEY,
+            created_at INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            message TEXT NOT NULL,
+            details TEXT,
+            shown_at INTEGER
+        ) STRICT;
+
+        PRAGMA application_id = \(applicationID);
+        """
+}
