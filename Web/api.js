@@ -1,0 +1,99 @@
+// The host's HTTP routes. Everything is same-origin and carries the cookie; nothing else is ever asked.
+
+import { SSEParser } from "./sse.js";
+
+/** What the host refused, or that it could not be reached (`transport` is then true and `status` 0). */
+export class HostError extends Error {
+    constructor(message, { status = 0, code = null, hint = null, transport = false } = {}) {
+        super(message);
+        Object.assign(this, { status, code, hint, transport });
+    }
+}
+
+/** Only a failing fetch or read is a transport failure; a reply that cannot be parsed is not. */
+async function request(method, path, { body, signal, timeout } = {}) {
+    const signals = [signal, timeout ? AbortSignal.timeout(timeout) : null].filter(Boolean);
+    try {
+        return await fetch(path, {
+            method,
+            headers: body === undefined ? {} : { "Content-Type": "application/json" },
+            body: body === undefined ? undefined : JSON.stringify(body),
+            signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
+            credentials: "same-origin",
+            cache: "no-store",
+        });
+    } catch (error) {
+        if (error.name === "AbortError") throw error;
+        throw new HostError(String(error.message || error), { transport: true });
+    }
+}
+
+async function refusal(response) {
+    let words = {};
+    try {
+        words = await response.json();
+    } catch {
+        // A proxy or a crash may answer without JSON; the status says enough.
+    }
+    return new HostError(words.error || "", { status: response.status, code: words.code ?? null, hint: words.hint ?? null });
+}
+
+async function json(method, path, options = {}) {
+    const response = await request(method, path, { timeout: 10_000, ...options });
+    if (!response.ok) throw await refusal(response);
+    return response.json();
+}
+
+const chat = (id) => `/api/agent/conversations/${encodeURIComponent(id)}`;
+
+export const host = {
+    engine: () => json("GET", "/api/agent/engine"),
+    models: () => json("GET", "/api/models"),
+    launch: () => json("GET", "/api/agent/launch"),
+    chats: async () => (await json("GET", "/api/agent/conversations")).conversations ?? [],
+    rename: (id, title) => json("POST", chat(id), { body: { title } }),
+    remove: (id) => json("DELETE", chat(id)),
+    open: (id) => json("POST", `/api/sessions?conversation=${encodeURIComponent(id)}`, { body: {} }),
+    turn: async (id) => (await json("GET", `/api/agent/turns?conversation=${encodeURIComponent(id)}`)).turn ?? null,
+    stopTurn: (id) => json("POST", `/api/agent/turns/${encodeURIComponent(id)}/stop`, { body: {} }),
+
+    /** Starts a turn; `reader` hears `headers(turnId)`, `bytes()`, `frame(object)` and, once, `ended()`. */
+    chat: (body, signal, reader) => stream("POST", "/api/chat", { body, signal }, reader),
+    attach: (turn, from, signal, reader) =>
+        stream("GET", `/api/agent/turns/${encodeURIComponent(turn)}?from=${from}`, { signal }, reader),
+};
+
+async function stream(method, path, options, reader) {
+    const response = await request(method, path, options);
+    if (!response.ok) throw await refusal(response);
+    reader.headers(response.headers.get("X-Alcove-Turn"));
+    const parser = new SSEParser();
+    const bytes = response.body.getReader();
+    for (;;) {
+        let piece;
+        try {
+            piece = await bytes.read();
+        } catch (error) {
+            if (error.name === "AbortError") throw error;
+            throw new HostError(String(error.message || error), { transport: true });
+        }
+        if (piece.done) break;
+        reader.bytes();
+        for (const event of parser.push(piece.value)) {
+            const frame = parseFrame(event.data);
+            if (frame) reader.frame(frame);
+        }
+    }
+    reader.ended();
+}
+
+/** One broken frame costs that frame, not the answer. */
+function parseFrame(data) {
+    try {
+        const frame = JSON.parse(data);
+        return frame && typeof frame === "object" ? frame : null;
+    } catch {
+        console.warn("alcove: a frame was not JSON and was skipped");
+        return null;
+    }
+}

@@ -1,0 +1,314 @@
+// The transcript: messages as they are kept, and the answer as it grows. Knows the DOM and nothing of the host.
+
+import { StreamingMarkdown, renderMarkdown } from "./markdown.js";
+import { number, t } from "./strings.js";
+
+/** Messages drawn at first; older ones come in steps of as many, on demand. */
+const PAGE = 40;
+/** Nearer than this to the end, the view follows the answer. */
+const STICK = 90;
+
+export class ChatView {
+    #scroller;
+    #list;
+    #jump;
+    #empty;
+    #live = null;
+    #follow = true;
+    #onRegenerate;
+
+    constructor({ scroller, list, jump, empty, onRegenerate }) {
+        this.#scroller = scroller;
+        this.#list = list;
+        this.#jump = jump;
+        this.#empty = empty;
+        this.#onRegenerate = onRegenerate;
+        scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+        jump.addEventListener("click", () => this.toEnd());
+        list.addEventListener("click", (event) => this.#clicked(event));
+        new ResizeObserver(() => this.#keepUp()).observe(list);
+    }
+
+    /** Draws a saved chat, its end first in view. */
+    show(messages) {
+        this.#live?.cancel();
+        this.#live = null;
+        this.#list.replaceChildren();
+        const first = Math.max(0, messages.length - PAGE);
+        this.#list.append(...messages.slice(first).map((message) => savedMessage(message)));
+        if (first > 0) this.#offerEarlier(messages, first);
+        this.#markLast();
+        this.#reveal();
+        this.toEnd();
+    }
+
+    addUser(text) {
+        this.#list.append(savedMessage({ role: "user", content: text }));
+        this.#markLast();
+        this.#reveal();
+        this.toEnd();
+    }
+
+    removeLastUser() {
+        const last = this.#list.lastElementChild;
+        if (last?.classList.contains("user")) last.remove();
+        this.#markLast();
+        this.#reveal();
+    }
+
+    removeLastAnswer() {
+        const last = this.#list.lastElementChild;
+        if (last?.classList.contains("assistant")) last.remove();
+    }
+
+    /** An empty answer, or the one already growing emptied again for a replay. */
+    beginAnswer() {
+        this.#live?.cancel();
+        this.#live?.element.remove();
+        this.#live = new LiveAnswer(() => this.#keepUp());
+        this.#list.append(this.#live.element);
+        this.#markLast();
+        this.#reveal();
+        this.#keepUp();
+    }
+
+    paint(answer) {
+        this.#live?.paint(answer);
+    }
+
+    removeAnswer() {
+        this.#live?.cancel();
+        this.#live?.element.remove();
+        this.#live = null;
+        this.#markLast();
+        this.#reveal();
+    }
+
+    finishAnswer(message, outcome) {
+        if (!this.#live) return;
+        this.#live.finish(message, outcome);
+        this.#live = null;
+        this.#markLast();
+        this.#keepUp();
+    }
+
+    toEnd() {
+        this.#follow = true;
+        this.#scroller.scrollTop = this.#scroller.scrollHeight;
+        this.#jump.hidden = true;
+    }
+
+    #reveal() {
+        const empty = this.#list.childElementCount === 0;
+        this.#empty.hidden = !empty;
+        this.#list.hidden = empty;
+    }
+
+    // Only the last answer can be asked for again.
+    #markLast() {
+        for (const element of this.#list.querySelectorAll(".assistant.last")) element.classList.remove("last");
+        const last = this.#list.lastElementChild;
+        if (last?.classList.contains("assistant")) last.classList.add("last");
+    }
+
+    #offerEarlier(messages, first) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "quiet earlier";
+        const from = Math.max(0, first - PAGE);
+        button.textContent = t("earlier", first - from);
+        button.addEventListener("click", () => {
+            const before = this.#scroller.scrollHeight - this.#scroller.scrollTop;
+            button.replaceWith(...messages.slice(from, first).map((message) => savedMessage(message)));
+            if (from > 0) this.#offerEarlier(messages, from);
+            this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
+        });
+        this.#list.prepend(button);
+    }
+
+    #scrolled() {
+        const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
+        this.#follow = scrollHeight - scrollTop - clientHeight < STICK;
+        this.#jump.hidden = this.#follow;
+    }
+
+    #keepUp() {
+        if (this.#follow) this.#scroller.scrollTop = this.#scroller.scrollHeight;
+        else this.#scrolled();
+    }
+
+    async #clicked(event) {
+        const button = event.target.closest("button");
+        if (!button) return;
+        if (button.dataset.act === "again") this.#onRegenerate();
+        if (!button.dataset.copy) return;
+        const text = button.dataset.copy === "code"
+            ? button.closest("figure").querySelector("code").textContent
+            : button.closest("article").dataset.source;
+        const copied = await copyText(text);
+        const words = button.querySelector("span") ?? button;
+        words.textContent = copied ? t("copied") : t("copyFailed");
+        setTimeout(() => (words.textContent = t("copy")), 1_600);
+    }
+}
+
+/** The clipboard interface needs a secure origin; loopback is one, but an embedded view may still say no. */
+async function copyText(text) {
+    try {
+        await navigator.clipboard.writeText(text);
+        return true;
+    } catch {
+        const field = document.createElement("textarea");
+        field.value = text;
+        field.className = "offstage";
+        document.body.append(field);
+        field.select();
+        const copied = document.execCommand("copy");
+        field.remove();
+        return copied;
+    }
+}
+
+class LiveAnswer {
+    element = articleFor("assistant");
+    #body = this.element.querySelector(".body");
+    #markdown = new StreamingMarkdown(this.#body);
+    #reasoning = null;
+    #pending = null;
+    #frame = 0;
+    #grew;
+
+    constructor(grew) {
+        this.#grew = grew;
+        this.element.classList.add("live");
+        this.element.setAttribute("aria-busy", "true");
+    }
+
+    /** Any number of calls in one frame are one drawing. */
+    paint(answer) {
+        this.#pending = answer;
+        this.#frame ||= requestAnimationFrame((now) => this.#draw(now));
+    }
+
+    #draw(now) {
+        this.#frame = 0;
+        const { text, thinking } = this.#pending;
+        if (thinking !== "") {
+            this.#reasoning ??= addReasoning(this.element, t("reasoningLive"));
+            this.#reasoning.lastElementChild.textContent = thinking;
+        }
+        this.element.classList.toggle("started", text !== "");
+        if (!this.#markdown.update(text, now)) this.#frame = requestAnimationFrame((later) => this.#draw(later));
+        this.#grew();
+    }
+
+    cancel() {
+        cancelAnimationFrame(this.#frame);
+        this.#frame = 0;
+    }
+
+    finish(message, outcome) {
+        this.cancel();
+        const text = message?.content ?? "";
+        this.element.classList.remove("live");
+        this.element.removeAttribute("aria-busy");
+        this.element.dataset.source = text;
+        if (message?.thinking) {
+            this.#reasoning ??= addReasoning(this.element, "");
+            this.#reasoning.firstElementChild.lastElementChild.textContent = t("reasoning");
+            this.#reasoning.lastElementChild.textContent = message.thinking;
+        }
+        this.#markdown.finish(text);
+        if (text === "" && !outcome.error) addAside(this.element, "note", outcome.stopped ? t("stopped") : t("emptyAnswer"));
+        if (outcome.error) addAside(this.element, "failure", outcome.error);
+        addFooter(this.element, outcome);
+    }
+}
+
+function savedMessage({ role, content, thinking }) {
+    const text = typeof content === "string" ? content : "";
+    const article = articleFor(role === "user" ? "user" : "assistant");
+    const body = article.querySelector(".body");
+    article.dataset.source = text;
+    if (role === "user") {
+        body.textContent = text;
+        return article;
+    }
+    if (thinking) addReasoning(article, t("reasoning")).lastElementChild.textContent = thinking;
+    body.append(renderMarkdown(text));
+    addFooter(article, null);
+    return article;
+}
+
+function articleFor(role) {
+    const article = document.createElement("article");
+    article.className = `message ${role}`;
+    article.setAttribute("aria-label", t(role === "user" ? "you" : "assistant"));
+    const body = document.createElement("div");
+    body.className = "body";
+    body.dir = "auto";
+    article.append(body);
+    return article;
+}
+
+function addReasoning(article, words) {
+    const details = document.createElement("details");
+    details.className = "reasoning";
+    const summary = document.createElement("summary");
+    const label = document.createElement("span");
+    label.textContent = words;
+    summary.append(icon("chevron"), label);
+    const text = document.createElement("div");
+    text.dir = "auto";
+    details.append(summary, text);
+    article.prepend(details);
+    return details;
+}
+
+function addAside(article, className, words) {
+    const aside = document.createElement("p");
+    aside.className = className;
+    aside.textContent = words;
+    article.querySelector(".body").after(aside);
+}
+
+function addFooter(article, outcome) {
+    const footer = document.createElement("footer");
+    footer.append(action("copy", t("copy"), t("copyAnswer"), { copy: "answer" }));
+    footer.append(action("again", t("regenerate"), t("regenerateLabel"), { act: "again" }));
+    const facts = [];
+    if (outcome?.stopped) facts.push(t("stopped"));
+    if (outcome?.truncated) facts.push(t("truncated"));
+    if (outcome?.incomplete) facts.push(t("incomplete"));
+    if (outcome?.tokens > 0) facts.push(t("tokens", number(outcome.tokens)));
+    if (outcome?.tokens > 0 && outcome.perSecond > 0) facts.push(t("perSecond", number(outcome.perSecond, 1)));
+    const line = document.createElement("span");
+    line.className = "facts";
+    line.textContent = facts.join(" · ");
+    footer.append(line);
+    if (!article.dataset.source) footer.querySelector("[data-copy]").remove();
+    article.append(footer);
+}
+
+function action(symbol, words, label, data) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = `quiet ${symbol}`;
+    button.setAttribute("aria-label", label);
+    Object.assign(button.dataset, data);
+    const span = document.createElement("span");
+    span.textContent = words;
+    button.append(icon(symbol), span);
+    return button;
+}
+
+export function icon(name) {
+    const space = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(space, "svg");
+    svg.setAttribute("class", "icon");
+    svg.setAttribute("aria-hidden", "true");
+    const use = document.createElementNS(space, "use");
+    use.setAttribute("href", `icons.svg#${name}`);
+    svg.append(use);
+    return svg;
+}

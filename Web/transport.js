@@ -1,0 +1,356 @@
+// One chat's link to its running turn, as a state machine: events in, actions out. No DOM, no fetch, no clock.
+//
+// The host owns the turn; the page only reads it. So the reader may be lost (a phone locks, a socket dies) without the
+// answer being lost, and this file decides when to look for it again, and when to stop looking. Every event carries
+// `now` in milliseconds where time matters. `handle` answers a list of `{ do: ... }` actions, for the page to carry out
+// in order.
+
+/** A stream that gave a byte (keep-alives count) this recently is alive. */
+export const TRUST = 8_000;
+/** A request that has no headers yet is busy with the prompt; it is trusted this long. */
+export const TRUST_UNANSWERED = 600_000;
+/** How often the page should send `watch` while a reader exists. */
+export const WATCH_EVERY = 4_000;
+/** Waits between look-ups while the host cannot be reached: about 38 seconds in all. */
+export const RETRY_AFTER = [800, 2_000, 5_000, 10_000, 20_000];
+/** A look-up older than this is taken for lost, and another may start. */
+export const LOOKUP_LIMIT = 12_000;
+
+export class Transport {
+    conversation = null;
+    /** The host's id of the turn being read, once its headers came. */
+    turn = null;
+    /** Whether an answer is on its way: a bubble is on the screen and Send is Stop. */
+    answering = false;
+    /** What the bubble shows. */
+    live = emptyAnswer();
+
+    #reader = null;
+    #readers = 0;
+    #draft = null;
+    #seen = new Set();
+    #reread = new Set();
+    #told = new Set();
+    #ordinal = 0;
+    #lookup = null;
+    #lookups = 0;
+    #attempts = 0;
+    #visible = true;
+
+    /** @param {{ type: string, [key: string]: any }} event */
+    handle(event) {
+        const answer = {
+            opened: () => this.#opened(event),
+            left: () => this.#detach(),
+            send: () => this.#send(event),
+            headers: () => this.#headers(event),
+            bytes: () => this.#bytes(event),
+            frame: () => this.#frame(event),
+            ended: () => this.#ended(event),
+            refused: () => this.#refused(event),
+            failed: () => this.#failed(event),
+            watch: () => (this.#reader && this.#visible && !this.#isAlive(event.now) ? this.#resume(event) : []),
+            retry: () => this.#resume(event),
+            visible: () => this.#shown(event),
+            hidden: () => this.#hidden(),
+            lookedUp: () => this.#lookedUp(event),
+            lookupFailed: () => this.#lookupFailed(event),
+            stop: () => this.#stop(event),
+        }[event.type];
+        if (!answer) throw new TypeError(`The transport knows no event "${event.type}".`);
+        return answer();
+    }
+
+    // MARK: a chat opens, a message goes out
+
+    #opened({ conversation, activeTurn, now }) {
+        const actions = this.#detach();
+        this.conversation = conversation;
+        if (!activeTurn) return actions;
+        // A finished turn is in the transcript already: reading it again would show its answer twice.
+        if (!activeTurn.running) {
+            this.#seen.add(activeTurn.id);
+            return actions;
+        }
+        return [...actions, ...this.#attach(activeTurn.id, now)];
+    }
+
+    #send({ draft, body, now }) {
+        if (this.answering || !this.conversation) return [];
+        this.#draft = draft;
+        // A look-up begun to stop the last turn must not stop this one; the host ends the last one by itself.
+        this.#lookup = null;
+        this.#begin();
+        this.#reader = { id: (this.#readers += 1), kind: "send", awaiting: true, since: now, lastByte: now };
+        return [{ do: "showAnswer" }, { do: "strip", phase: "thinking" }, { do: "chat", reader: this.#reader.id, body }];
+    }
+
+    #begin() {
+        this.answering = true;
+        this.live = emptyAnswer();
+        this.#ordinal = 0;
+        this.turn = null;
+    }
+
+    // MARK: what a reader hears
+
+    #isCurrent(event) {
+        return this.#reader !== null && this.#reader.id === event.reader;
+    }
+
+    #headers(event) {
+        if (!this.#isCurrent(event)) return [];
+        this.#reader.awaiting = false;
+        this.#reader.lastByte = event.now;
+        this.#draft = null;
+        this.#attempts = 0;
+        if (event.turn) {
+            this.turn = event.turn;
+            this.#seen.add(event.turn);
+        }
+        return [{ do: "accepted" }];
+    }
+
+    #bytes(event) {
+        if (this.#isCurrent(event)) this.#reader.lastByte = event.now;
+        return [];
+    }
+
+    #frame(event) {
+        if (!this.#isCurrent(event)) return [];
+        const frame = event.frame;
+        const actions = [];
+        this.#ordinal += 1;
+        if (frame.prompt_progress) {
+            const { done, total } = frame.prompt_progress;
+            actions.push({ do: "strip", phase: "reading", fraction: total > 0 ? Math.min(1, done / total) : null });
+        }
+        if (typeof frame.thinking === "string") {
+            this.live.thinking += frame.thinking;
+            actions.push({ do: "strip", phase: "thinking" }, { do: "paint" });
+        }
+        // An empty replacement is meaningful: it takes the text so far away.
+        if (typeof frame.replace === "string") {
+            this.live.text = frame.replace;
+            actions.push({ do: "paint" });
+        }
+        if (typeof frame.token === "string") {
+            this.live.text += frame.token;
+            actions.push({ do: "strip", phase: "writing" }, { do: "paint" });
+        }
+        if (typeof frame.notice === "string") actions.push(...this.#tellOnce({ sentence: frame.notice }));
+        if (typeof frame.error === "string" && !frame.done) this.live.error = frame.error;
+        if (frame.done === true) this.live.done = frame;
+        return actions;
+    }
+
+    /** A replay brings the same notices again; each is shown once a turn. */
+    #tellOnce(notice) {
+        const key = `${this.turn}:${this.#ordinal}`;
+        if (this.#told.has(key)) return [];
+        this.#told.add(key);
+        return [{ do: "notice", ...notice }];
+    }
+
+    #ended(event) {
+        if (!this.#isCurrent(event)) return [];
+        this.#reader = null;
+        if (this.live.done || !this.turn) return this.#finish();
+        return this.#lookUp(event.now, "ended");
+    }
+
+    #refused(event) {
+        if (!this.#isCurrent(event)) return [];
+        const { kind } = this.#reader;
+        const notice = { do: "notice", sentence: event.error, hint: event.hint, code: event.code, status: event.status };
+        this.#reader = null;
+        if (kind === "send") return [...this.#giveBack(), notice];
+        if (event.status === 404) {
+            return this.#hasWords() ? this.#settle() : [...this.#idle(), { do: "removeAnswer" }];
+        }
+        if (event.status === 401) return [...this.#idle(), notice];
+        return this.#retryLater();
+    }
+
+    #failed(event) {
+        if (!this.#isCurrent(event)) return [];
+        this.#reader = null;
+        if (event.transport) return this.#retryLater();
+        this.live.error = event.error;
+        return this.#finish();
+    }
+
+    // MARK: losing the reader and finding the turn again
+
+    #isAlive(now) {
+        if (!this.#reader) return false;
+        return this.#reader.awaiting
+            ? now - this.#reader.since < TRUST_UNANSWERED
+            : now - this.#reader.lastByte < TRUST;
+    }
+
+    #shown(event) {
+        this.#visible = true;
+        return this.#resume(event);
+    }
+
+    #hidden() {
+        this.#visible = false;
+        return [{ do: "cancelRetry" }];
+    }
+
+    #retryLater() {
+        if (!this.answering) return [];
+        // While hidden no timer runs true; becoming visible resumes at once.
+        if (!this.#visible) return [{ do: "strip", phase: "lost" }];
+        if (this.#attempts >= RETRY_AFTER.length) return this.#giveUp();
+        const after = RETRY_AFTER[this.#attempts];
+        this.#attempts += 1;
+        return [{ do: "strip", phase: "lost" }, { do: "retryIn", after }];
+    }
+
+    #giveUp() {
+        const notice = { do: "notice", key: "gaveUp" };
+        if (this.#draft !== null) return [...this.#giveBack(), { do: "notice", key: "sendLost" }];
+        if (!this.#hasWords()) return [...this.#idle(), { do: "removeAnswer" }, notice];
+        this.live.incomplete = true;
+        return [...this.#finish(), notice];
+    }
+
+    #resume({ now }) {
+        if (!this.conversation || this.#isAlive(now)) return [];
+        if (this.#lookup && now - this.#lookup.since < LOOKUP_LIMIT) return [];
+        const actions = [{ do: "cancelRetry" }];
+        // An unanswered request is never superseded on suspicion: it may be a long prompt.
+        if (this.#reader && !this.#reader.awaiting) {
+            actions.push({ do: "abort", reader: this.#reader.id });
+            this.#reader = null;
+        }
+        return [...actions, ...this.#lookUp(now, "resume")];
+    }
+
+    #lookUp(now, why) {
+        this.#lookup = { id: (this.#lookups += 1), since: now, why };
+        return [{ do: "lookUp", lookup: this.#lookup.id, conversation: this.conversation }];
+    }
+
+    #lookedUp({ lookup, turn, now }) {
+        if (!this.#lookup || this.#lookup.id !== lookup) return [];
+        const { why } = this.#lookup;
+        this.#lookup = null;
+        this.#attempts = 0;
+        if (why === "stop") {
+            if (turn) this.#seen.add(turn.id);
+            return turn?.running ? [{ do: "stopTurn", turn: turn.id }] : [];
+        }
+        if (turn && turn.id === this.turn) return this.#foundOwn(turn, why, now);
+        const unseen = turn && !this.#seen.has(turn.id);
+        if (unseen && this.#draft !== null) return this.#attach(turn.id, now);
+        if (this.#draft !== null) {
+            // Still waiting for headers, and the host knows nothing yet: it may be queueing. Leave the request be.
+            if (this.#reader) return [];
+            return [...this.#giveBack(), { do: "notice", key: "sendLost" }];
+        }
+        if (this.answering || unseen) {
+            if (turn) this.#seen.add(turn.id);
+            return this.#settle();
+        }
+        return [];
+    }
+
+    #foundOwn(turn, why, now) {
+        if (!this.answering) return [];
+        // The stream ended, yet the turn runs: wait a little, or a host that hangs up at once is asked in a tight loop.
+        if (turn.running) return why === "ended" ? this.#retryLater() : this.#attach(turn.id, now);
+        if (this.#reread.has(turn.id)) return this.#hasWords() ? this.#finish() : this.#settle();
+        this.#reread.add(turn.id);
+        return this.#attach(turn.id, now);
+    }
+
+    #lookupFailed({ lookup }) {
+        if (!this.#lookup || this.#lookup.id !== lookup) return [];
+        const { why } = this.#lookup;
+        this.#lookup = null;
+        if (why === "stop" || !this.answering || this.#reader) return [];
+        return this.#retryLater();
+    }
+
+    #attach(turn, now) {
+        const actions = this.#reader ? [{ do: "abort", reader: this.#reader.id }] : [];
+        this.#begin();
+        this.turn = turn;
+        this.#draft = null;
+        this.#seen.add(turn);
+        this.#reader = { id: (this.#readers += 1), kind: "attach", awaiting: true, since: now, lastByte: now };
+        return [
+            ...actions, { do: "showAnswer" }, { do: "strip", phase: "thinking" },
+            { do: "attach", reader: this.#reader.id, turn, from: 0 },
+        ];
+    }
+
+    // MARK: the end of a turn
+
+    #stop({ now }) {
+        if (!this.answering) return [];
+        const turn = this.turn;
+        if (turn) {
+            this.live.stopped = true;
+            const abort = this.#reader ? [{ do: "abort", reader: this.#reader.id }] : [];
+            this.#reader = null;
+            return [{ do: "stopTurn", turn }, ...abort, ...this.#finish()];
+        }
+        // Nothing was answered yet: the words go back, and the turn, if the host has begun one, is stopped.
+        const abort = this.#reader ? [{ do: "abort", reader: this.#reader.id }] : [];
+        this.#reader = null;
+        return [...abort, ...this.#giveBack(), ...this.#lookUp(now, "stop")];
+    }
+
+    #hasWords() {
+        return this.live.text !== "" || this.live.thinking !== "";
+    }
+
+    #finish() {
+        const { text, thinking, done, error, stopped, incomplete } = this.live;
+        const message = text !== "" || thinking !== "" ? { role: "assistant", content: text } : null;
+        if (message && thinking !== "") message.thinking = thinking;
+        const outcome = {
+            tokens: done?.tokenCount ?? null,
+            perSecond: done?.tokPerSec ?? null,
+            stopped: Boolean(stopped || done?.aborted),
+            truncated: Boolean(done?.truncated),
+            error: (typeof done?.error === "string" && done.error) || error || null,
+            incomplete: Boolean(incomplete || (!done && !stopped && !error)),
+        };
+        return [...this.#idle(), { do: "finish", message, outcome }];
+    }
+
+    /** Takes the stored transcript as the truth. */
+    #settle() {
+        return [...this.#idle(), { do: "reopen", conversation: this.conversation }];
+    }
+
+    /** A send that did not arrive: nothing the person wrote is lost. */
+    #giveBack() {
+        const draft = this.#draft;
+        return [...this.#idle(), { do: "removeAnswer" }, ...(draft === null ? [] : [{ do: "giveBack", draft }])];
+    }
+
+    #idle() {
+        this.answering = false;
+        this.turn = null;
+        this.#draft = null;
+        this.#lookup = null;
+        this.#attempts = 0;
+        return [{ do: "cancelRetry" }, { do: "strip", phase: null }];
+    }
+
+    #detach() {
+        const abort = this.#reader ? [{ do: "abort", reader: this.#reader.id }] : [];
+        this.#reader = null;
+        return [...abort, ...this.#idle()];
+    }
+}
+
+function emptyAnswer() {
+    return { text: "", thinking: "", done: null, error: null, stopped: false, incomplete: false };
+}
