@@ -18,6 +18,11 @@ package struct TurnRequest: Sendable {
     }
 }
 
+/// The words of any error; one that nobody foresaw names itself.
+func sentence(of error: any Error) -> String {
+    (error as? any UserFacingError)?.sentence ?? "Something unforeseen went wrong (\(error))."
+}
+
 /// What a turn has come to, for the transcript.
 package struct TurnResult: Sendable, Hashable {
     package var text = ""
@@ -31,16 +36,21 @@ package struct AgentLoop: Sendable {
 
     package init(model: any LanguageModel) { self.model = model }
 
-    /// Runs to the end; what happens is in the turn's events.
+    /// Runs to the end; what happens is in the turn's events, but for the last one, which the caller writes.
     ///
+    /// - Parameter accept: Called before the first event; what it throws refuses the turn.
     /// - Returns: nil when the turn was refused before anything was begun.
-    package func run(_ request: TurnRequest, in turn: Turn) async -> TurnResult? {
+    func run(
+        _ request: TurnRequest, in turn: Turn, accept: @Sendable () async throws -> Void
+    ) async -> TurnResult? {
         let start = Platform.monotonicNanoseconds
         var result = TurnResult(end: TurnEnd(reason: .error, usage: Usage(), elapsedSeconds: 0))
         var failure: (any Error)?
         var began = false
         do {
             for try await event in model.generate(generation(request, stop: turn.stopSignal)) {
+                if !began { try await accept() }
+                began = true
                 switch event {
                 case .promptProgress(let done, let total): turn.append(.promptProgress(done: done, total: total))
                 case .reasoning(let delta):
@@ -54,7 +64,6 @@ package struct AgentLoop: Sendable {
                     result.end.reason = reason
                     result.end.usage = usage
                 }
-                began = true
             }
         } catch {
             failure = error
@@ -65,7 +74,7 @@ package struct AgentLoop: Sendable {
         }
         if let failure {
             result.end.reason = .error
-            result.end.error = (failure as? any UserFacingError)?.sentence ?? "The answer could not be finished."
+            result.end.error = sentence(of: failure)
         }
         result.end.elapsedSeconds = Double(Platform.monotonicNanoseconds - start) / 1e9
         return result

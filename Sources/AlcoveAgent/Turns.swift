@@ -9,26 +9,40 @@ package actor Turns {
 
     private var turns: [TurnID: Turn] = [:]
     private var order: [TurnID] = []
+    /// Turns begun since the program started.
+    package private(set) var startedCount = 0
 
     package init() {}
 
     /// Starts a turn; one that holds the same key is stopped.
     ///
-    /// - Parameter record: Called once at the end with what came of it, unless it was refused or another turn has taken
-    ///   the key meanwhile. The turn's last event appears after it has returned, so that whoever reads that event finds
-    ///   the answer in the store.
+    /// - Parameters:
+    ///   - accept: Called once before the first event, when the model has taken the request; what it throws refuses the
+    ///     turn. Here the message is kept.
+    ///   - record: Called once at the end with what came of it, unless the turn was refused or another one has taken the
+    ///     key meanwhile. The last event appears after it has returned, so that whoever reads that event finds the
+    ///     answer in the store.
     package func start(
         key: String, loop: AgentLoop, request: TurnRequest,
-        record: @escaping @Sendable (TurnResult) async -> Void
+        accept: @escaping @Sendable () async throws -> Void,
+        record: @escaping @Sendable (TurnResult) async throws -> Void
     ) -> Turn {
         for turn in turns.values where turn.key == key && turn.phase == .running { turn.stopSignal.set() }
         forgetOld()
         let turn = Turn(key: key)
         turns[turn.id] = turn
         order.append(turn.id)
+        startedCount += 1
         Task {
-            guard let result = await loop.run(request, in: turn) else { return }
-            if self.holds(turn) { await record(result) }
+            guard var result = await loop.run(request, in: turn, accept: accept) else { return }
+            if self.holds(turn) {
+                do {
+                    try await record(result)
+                } catch {
+                    // The answer is on the screen; the person must know that it is nowhere else.
+                    result.end.error = "The answer could not be saved: \(sentence(of: error))"
+                }
+            }
             turn.finish(result.end)
         }
         return turn

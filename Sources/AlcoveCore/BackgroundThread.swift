@@ -7,7 +7,8 @@ internal import CPosixShim
 /// - Parameters:
 ///   - name: Up to 15 bytes are shown by the system's tools.
 ///   - stackBytes: Rounded up by the system to whole pages; touched pages only are resident.
-public func startThread(name: String, stackBytes: Int = 512 << 10, _ body: @escaping @Sendable () -> Void) {
+/// - Returns: false when the system has no thread to give; `body` then never runs.
+public func startThread(name: String, stackBytes: Int = 512 << 10, _ body: @escaping @Sendable () -> Void) -> Bool {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     pthread_attr_setstacksize(&attributes, max(stackBytes, 64 << 10))
@@ -20,10 +21,8 @@ public func startThread(name: String, stackBytes: Int = 512 << 10, _ body: @esca
     var thread = pthread_t()
     #endif
     let code = pthread_create(&thread, &attributes, { ThreadStart.run($0) }, start.toOpaque())
-    guard code == 0 else {
-        start.release()
-        preconditionFailure("No thread \"\(name)\" could be started: \(Platform.describe(errno: code)).")
-    }
+    if code != 0 { start.release() }
+    return code == 0
 }
 
 private final class ThreadStart: Sendable {

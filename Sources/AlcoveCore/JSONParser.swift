@@ -5,6 +5,7 @@ public struct JSONError: UserFacingError, Equatable {
     public let reason: String
 
     public var code: String { "bad_json" }
+    public var place: ErrorPlace { .request }
     public var message: String { "The JSON cannot be read at byte \(offset): \(reason)." }
 }
 

@@ -10,10 +10,30 @@ public protocol UserFacingError: Error {
 
     /// One sentence: what to try, when there is anything to try.
     var hint: String? { get }
+
+    /// Where it went wrong; decides the status of an HTTP answer and the program's exit code.
+    var place: ErrorPlace { get }
+}
+
+/// Where an error lies, as far as whoever asked should know.
+public enum ErrorPlace: Sendable {
+    /// In what was asked: asking again changes nothing.
+    case request
+    /// What was asked for is not there.
+    case missing
+    /// Somebody else has it now: later it may work.
+    case busy
+    /// A file is not what it should be.
+    case data
+    /// The device has no room.
+    case space
+    /// Here.
+    case host
 }
 
 extension UserFacingError {
     public var hint: String? { nil }
+    public var place: ErrorPlace { .host }
 
     /// Message and hint as one line.
     public var sentence: String { hint.map { "\(message) \($0)" } ?? message }
@@ -33,6 +53,7 @@ public struct InputError: UserFacingError, Equatable {
     public let code: String
     public let message: String
     public let hint: String?
+    public var place: ErrorPlace { .request }
 
     public init(code: String, message: String, hint: String? = nil) {
         self.code = code

@@ -46,6 +46,17 @@ public enum EngineError: UserFacingError, Equatable {
         }
     }
 
+    public var place: ErrorPlace {
+        switch self {
+        case .modelMissing: .missing
+        case .modelUnreadable, .loadFailed, .crashedBefore: .data
+        case .contextFailed: .space
+        case .promptTooLong, .emptyPrompt: .request
+        case .loadCancelled, .unloaded: .busy
+        case .decodeFailed: .host
+        }
+    }
+
     public var hint: String? {
         switch self {
         case .modelMissing: "Check the path, or run `alcove models` to see what is there."

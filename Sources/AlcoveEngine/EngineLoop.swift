@@ -53,7 +53,8 @@ final class EngineLoop: @unchecked Sendable {
         self.options = options
     }
 
-    func start() { startThread(name: "alcove.engine", stackBytes: 8 << 20) { [self] in run() } }
+    /// - Returns: false when the system has no thread to give.
+    func start() -> Bool { startThread(name: "alcove.engine", stackBytes: 8 << 20) { [self] in run() } }
 
     func submit(_ generation: Generation) {
         let submission = Submission(generation: generation)

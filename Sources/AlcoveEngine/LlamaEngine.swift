@@ -39,7 +39,7 @@ public final class LlamaEngine: LanguageModel {
         let cancelled = StopSignal()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                startThread(name: "alcove.load", stackBytes: 8 << 20) {
+                let isStarted = startThread(name: "alcove.load", stackBytes: 8 << 20) {
                     continuation.resume(
                         with: Result {
                             try LlamaEngine(path: path, options: options) { value in
@@ -48,6 +48,10 @@ public final class LlamaEngine: LanguageModel {
                             }
                         })
                 }
+                if !isStarted {
+                    continuation.resume(
+                        throwing: EngineError.loadFailed(path: path, reason: "the system gives no thread"))
+                }
             }
         } onCancel: {
             cancelled.set()
@@ -55,13 +59,14 @@ public final class LlamaEngine: LanguageModel {
     }
 
     private init(
-        path: String, options: Options, progress: @escaping @Sendable (Double) -> Bool
+        path: String, options: Options, vocabularyOnly: Bool = false,
+        progress: @escaping @Sendable (Double) -> Bool
     ) throws {
         guard access(path, F_OK) == 0 else { throw EngineError.modelMissing(path: path) }
         guard access(path, R_OK) == 0 else {
             throw EngineError.modelUnreadable(path: path, reason: Platform.describe(errno: errno))
         }
-        let model = try ModelHandle(path: path, progress: progress)
+        let model = try ModelHandle(path: path, vocabularyOnly: vocabularyOnly, progress: progress)
         let vocabulary = Vocabulary(model: model)
         self.vocabulary = vocabulary
 
@@ -87,7 +92,12 @@ public final class LlamaEngine: LanguageModel {
         loop = EngineLoop(
             model: model, vocabulary: vocabulary,
             options: EngineLoop.Options(contextLength: wanted, threads: options.threads ?? Platform.processorCount))
-        loop.start()
+        guard loop.start() else { throw EngineError.loadFailed(path: path, reason: "the system gives no thread") }
+    }
+
+    /// Loads what is needed to tokenise and render, without the weights; such an engine cannot answer.
+    public static func loadVocabulary(path: String) async throws -> LlamaEngine {
+        try LlamaEngine(path: path, options: Options(), vocabularyOnly: true) { _ in true }
     }
 
     deinit { loop.stop {} }
@@ -157,6 +167,12 @@ public final class LlamaEngine: LanguageModel {
         let prompt = try template.render(
             Conversation(messages: messages, addsGenerationPrompt: addsGenerationPrompt))
         let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: prompt.parts)
+        return (result.tokens, result.controlPositions)
+    }
+
+    /// Tokens of a text in which every control token's spelling is that token, as in a template's own text.
+    public func tokenize(text: String) -> (tokens: [Int32], controlPositions: [Int]) {
+        let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: [RenderedPrompt.Part(text: text, isInput: false)])
         return (result.tokens, result.controlPositions)
     }
 

@@ -16,6 +16,11 @@ public enum LlamaLibrary {
         state.withLock { $0.sink = sink }
     }
 
+    /// As `setLog`, without starting the library now: that costs time a program without a model does not have.
+    public static func setLogLater(_ sink: @escaping @Sendable (LogLevel, String) -> Void) {
+        state.withLock { $0.sink = sink }
+    }
+
     /// Starts the library; safe to call often.
     public static func start() { _ = started }
 

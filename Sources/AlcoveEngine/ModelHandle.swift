@@ -11,11 +11,12 @@ final class ModelHandle: @unchecked Sendable {
     /// Loads a file; blocks until it is in memory.
     ///
     /// - Parameter progress: Called on the loading thread with 0 to 1; false stops the loading.
-    init(path: String, progress: @escaping @Sendable (Double) -> Bool) throws(EngineError) {
+    init(path: String, vocabularyOnly: Bool = false, progress: @escaping @Sendable (Double) -> Bool) throws(EngineError) {
         LlamaLibrary.start()
         _ = LlamaLibrary.takeLastError()
         let reporter = ProgressReporter(report: progress)
         var parameters = llama_model_default_params()
+        parameters.vocab_only = vocabularyOnly
         parameters.progress_callback_user_data = Unmanaged.passUnretained(reporter).toOpaque()
         parameters.progress_callback = { value, reporter in
             guard let reporter else { return true }

@@ -42,6 +42,14 @@ public enum TemplateError: UserFacingError, Equatable {
         }
     }
 
+    public var place: ErrorPlace {
+        switch self {
+        case .refused, .badInput, .badSchema: .request
+        case .fault, .unmarked, .tooCostly: .data
+        case .untried: .host
+        }
+    }
+
     public var hint: String? {
         switch self {
         case .refused: "Change the messages it names, or choose another model."

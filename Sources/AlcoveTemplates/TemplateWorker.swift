@@ -81,9 +81,10 @@ public final class TemplateWorker {
             while let end = input.firstIndex(of: 0x0A) {
                 let line = Array(input[..<end])
                 input.removeSubrange(...end)
-                setProcessorTimer(seconds: processorSeconds)
+                // At the end of the time the system ends this process: nothing inside a render could be asked to stop.
+                alcove_set_processor_timer(processorSeconds)
                 let answer = self.answer(to: line)
-                setProcessorTimer(seconds: 0)
+                alcove_set_processor_timer(0)
                 guard writeAll(answer.bytes() + [0x0A], to: STDOUT_FILENO) else { return }
             }
             let count = read(STDIN_FILENO, &piece, piece.count)
@@ -118,14 +119,6 @@ public final class TemplateWorker {
     private static func limitMemory() {
         _ = alcove_limit_address_space(alcove_address_space_bytes() + memoryBytes)
         _ = alcove_limit_core_dump()
-    }
-
-    /// At the end of the time the system ends this process: nothing inside a render could be asked to stop.
-    private static func setProcessorTimer(seconds: Double) {
-        var timer = itimerval()
-        timer.it_value.tv_sec = Int(seconds)
-        timer.it_value.tv_usec = numericCast(Int((seconds - Double(Int(seconds))) * 1e6))
-        alcove_set_processor_timer(&timer)
     }
 }
 

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -68,9 +70,12 @@ int alcove_limit_core_dump(void) {
     return setrlimit(RLIMIT_CORE, &limit) == 0 ? 0 : errno;
 }
 
-void alcove_set_processor_timer(const struct itimerval *timer) { setitimer(ITIMER_PROF, timer, NULL); }
+void alcove_set_processor_timer(double seconds) {
+    struct itimerval timer = {{0, 0}, {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
+    setitimer(ITIMER_PROF, &timer, NULL);
+}
 
-ssize_t alcove_write_quietly(int descriptor, const void *bytes, size_t count) {
+ptrdiff_t alcove_write_quietly(int descriptor, const void *bytes, size_t count) {
     sigset_t pipe_signal, before;
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);

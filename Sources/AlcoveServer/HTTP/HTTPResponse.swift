@@ -77,7 +77,7 @@ struct ErrorResponses {
         }
         if let error = error as? any UserFacingError {
             log("\(path) failed: \(error.sentence)")
-            return .json(error.json, status: 500)
+            return .json(error.json, status: error.place.httpStatus)
         }
         let id = hexText(Platform.randomBytes(6))
         log("\(path) failed (\(id)): \(error)")
@@ -86,5 +86,18 @@ struct ErrorResponses {
                 "error": "Something went wrong inside Alcove.", "code": "internal",
                 "hint": .string("The log tells more under the id \(id)."), "id": .string(id),
             ], status: 500)
+    }
+}
+
+extension ErrorPlace {
+    var httpStatus: Int {
+        switch self {
+        case .request: 400
+        case .missing: 404
+        case .busy: 503
+        case .data: 422
+        case .space: 507
+        case .host: 500
+        }
     }
 }

@@ -1,0 +1,97 @@
+internal import AlcoveAgent
+internal import AlcoveCore
+internal import AlcoveStorage
+
+/// The body of `POST /api/chat`, read and checked.
+struct ChatOrder: Sendable {
+    var session: String?
+    /// The whole history as it was sent, with whatever else is in it: this is what is kept.
+    var drafts: [MessageDraft]
+    var thinkingGiven: Bool?
+    var skills: [String]?
+    var turn: TurnRequest
+
+    /// Most messages of one chat.
+    static let messageLimit = 10_000
+
+    init(body: JSONObject) throws(InputError) {
+        for key in ["model", "backend"] where body[key].map({ !$0.isNull }) ?? false {
+            throw InputError(
+                code: "model_named", message: "A message does not choose the \(key); the loaded model answers.",
+                hint: "Load another model first.")
+        }
+        guard let list = body["messages"]?.array, !list.isEmpty else {
+            throw InputError(code: "no_messages", message: "\"messages\" should be a list with at least one message.")
+        }
+        guard list.count <= ChatOrder.messageLimit else {
+            throw InputError(
+                code: "too_many_messages",
+                message: "The chat has \(list.count) messages; \(ChatOrder.messageLimit) is the most.",
+                hint: "Begin a new chat.")
+        }
+        var messages: [Message] = []
+        for (index, item) in list.enumerated() { messages.append(try ChatOrder.message(item, at: index)) }
+        session = try ChatOrder.text(body, "sessionId")
+        thinkingGiven = body["think"]?.bool
+        skills = body["skills"]?.array.map { $0.compactMap(\.string) }
+        drafts = list.map { MessageDraft(json: $0) }
+        turn = TurnRequest(
+            messages: messages, thinking: thinkingGiven ?? false, sampling: try ChatOrder.sampling(body),
+            maxTokens: try ChatOrder.number(body, ["maxTokens", "max_tokens"], 1...1_000_000).map { Int($0) })
+    }
+
+    private static func message(_ json: JSONValue, at index: Int) throws(InputError) -> Message {
+        guard let name = json["role"]?.string, let role = Role(rawValue: name) else {
+            let names = Role.allCases.map(\.rawValue).joined(separator: ", ")
+            throw InputError(code: "bad_role", message: "messages[\(index)].role should be one of \(names).")
+        }
+        let content = json["content"] ?? .null
+        guard content.isNull || content.string != nil else {
+            throw InputError(code: "bad_content", message: "messages[\(index)].content should be text.")
+        }
+        return Message(role: role, content: content.string)
+    }
+
+    private static func text(_ body: JSONObject, _ key: String) throws(InputError) -> String? {
+        guard let value = body[key], !value.isNull else { return nil }
+        guard let text = value.string else {
+            throw InputError(code: "bad_field", message: "\"\(key)\" should be text.")
+        }
+        return text
+    }
+
+    /// The first of several spellings of a number that is there.
+    private static func number(
+        _ body: JSONObject, _ keys: [String], _ range: ClosedRange<Double>
+    ) throws(InputError) -> Double? {
+        for key in keys {
+            guard let value = body[key], !value.isNull else { continue }
+            guard let number = value.double, range.contains(number) else {
+                throw InputError(
+                    code: "bad_number",
+                    message: "\"\(key)\" should be a number from \(range.lowerBound) to \(range.upperBound).")
+            }
+            return number
+        }
+        return nil
+    }
+
+    private static func sampling(_ body: JSONObject) throws(InputError) -> SamplingOptions {
+        var options = SamplingOptions()
+        if let value = try number(body, ["temperature"], 0...5) { options.temperature = Float(value) }
+        if let value = try number(body, ["topK", "top_k"], 0...100_000) { options.topK = Int(value) }
+        if let value = try number(body, ["topP", "top_p"], 0...1) { options.topP = Float(value) }
+        if let value = try number(body, ["minP", "min_p"], 0...1) { options.minP = Float(value) }
+        if let value = try number(body, ["repetitionPenalty", "repetition_penalty", "repeat_penalty"], 0.1...5) {
+            options.repetitionPenalty = Float(value)
+        }
+        if let value = try number(body, ["frequencyPenalty", "frequency_penalty"], -2...2) {
+            options.frequencyPenalty = Float(value)
+        }
+        if let value = try number(body, ["presencePenalty", "presence_penalty"], -2...2) {
+            options.presencePenalty = Float(value)
+        }
+        if let value = try number(body, ["seed"], 0...Double(UInt32.max)) { options.seed = UInt32(value) }
+        return options
+    }
+}

@@ -1,0 +1,135 @@
+internal import AlcoveAgent
+internal import AlcoveCore
+internal import AlcoveStorage
+
+/// Sending a message, and the turns that come of it.
+struct ChatRoutes: Sendable {
+    /// Longest body of a message with its whole history.
+    static let bodyLimit = 32 << 20
+
+    let host: HostServices
+
+    func add(to router: inout Router) {
+        router.post("/api/chat", body: .json(upTo: ChatRoutes.bodyLimit)) { try await send($0) }
+        router.get("/api/agent/turns") { try await status($0) }
+        router.get("/api/agent/turns/{id}") { try await read($0) }
+        router.post("/api/agent/turns/{id}/stop") { try await stop($0) }
+        router.get("/api/queue/status") { _ in try await queue() }
+    }
+
+    private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let order = try ChatOrder(body: try await request.jsonObject())
+        let chat = try await chat(of: order)
+        guard let ready = await host.model.ready else { throw await noModel() }
+        let id = TurnKey.key(chat: chat, session: order.session)
+        let choices = ChatChoices(
+            modelID: ready.model.description.id, think: order.thinkingGiven, skills: order.skills)
+        let turn = await host.turns.start(
+            key: id, loop: AgentLoop(model: ready.model), request: order.turn,
+            accept: { [host] in
+                guard let chat else { return }
+                try await host.chats.replaceMessages(of: chat, with: order.drafts, choices: choices)
+            },
+            record: { [host] result in
+                guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty else { return }
+                let draft = MessageDraft(
+                    role: .assistant, content: result.text,
+                    thinking: result.reasoning.isEmpty ? nil : result.reasoning)
+                _ = try await host.chats.recordAnswer(draft, in: chat)
+            })
+        return frames(of: turn, from: 0, session: order.session)
+    }
+
+    /// The chat of the message's session; nil for the shared session, which keeps nothing.
+    private func chat(of order: ChatOrder) async throws -> ChatID? {
+        guard let text = order.session else { return nil }
+        guard let session = SessionID(text), let chat = await host.sessions.chat(of: session) else {
+            throw HTTPError(
+                404, code: "unknown_session", "There is no session \(text).", hint: "Open the chat again.")
+        }
+        return chat
+    }
+
+    private func noModel() async -> HTTPError {
+        switch await host.model.state {
+        case .loading(let path, let fraction):
+            HTTPError(
+                400, code: "model_loading",
+                "The model \(fileName(path)) is still loading (\(Int(100 * fraction)) %).", hint: "Try again in a moment.")
+        case .failed(_, let message):
+            HTTPError(400, code: "no_model", message, hint: "Choose another model.")
+        case .none, .loaded:
+            HTTPError(
+                400, code: "no_model", "No model is loaded.", hint: "Choose a model, or start Alcove with --model FILE.")
+        }
+    }
+
+    private func frames(of turn: Turn, from start: Int, session: String?) -> HTTPResponse {
+        ServerSentEvents.response(headers: ["X-Alcove-Turn": turn.id.text]) { send in
+            for try await event in turn.events(from: start) {
+                try await send(PageFrames.frame(event, session: session))
+            }
+        }
+    }
+
+    private func status(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let chat = request.query("conversation") else {
+            throw HTTPError(400, code: "no_conversation", "The query names no conversation.")
+        }
+        let turn = await host.turns.latest(for: chat)
+        return .json(["turn": turn.map(TurnStatus.json) ?? .null])
+    }
+
+    private func read(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let turn = try await turn(of: request)
+        let text = request.query("from") ?? "0"
+        guard let start = Int(text) else {
+            throw HTTPError(400, code: "bad_number", "\"from\" is a number of frames, not \"\(text)\".")
+        }
+        return frames(of: turn, from: start, session: nil)
+    }
+
+    private func stop(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let turn = try await turn(of: request)
+        let wasRunning = turn.phase == .running
+        turn.stopSignal.set()
+        return .json(["stopped": .bool(wasRunning), "id": .string(turn.id.text)])
+    }
+
+    private func turn(of request: HTTPRequest) async throws -> Turn {
+        guard let id = request.parameters["id"].flatMap({ TurnID($0) }), let turn = await host.turns.turn(id) else {
+            throw HTTPError(
+                404, code: "unknown_turn", "There is no such turn any more.", hint: "Open the chat again.")
+        }
+        return turn
+    }
+
+    private func queue() async throws -> HTTPResponse {
+        let running = await host.turns.runningCount
+        return .json([
+            "busy": .bool(running > 0), "processing": JSONValue(running), "pending_requests": 0,
+            "total_processed": JSONValue(await host.turns.startedCount - running),
+        ])
+    }
+}
+
+/// What one turn at a time may hold.
+enum TurnKey {
+    static func key(chat: ChatID?, session: String?) -> String {
+        if let chat { return chat.text }
+        return session.map { "session:\($0)" } ?? "chat"
+    }
+}
+
+enum TurnStatus {
+    static func json(_ turn: Turn) -> JSONValue {
+        let phase = turn.phase
+        return [
+            "id": .string(turn.id.text), "state": .string(phase.rawValue), "running": .bool(phase == .running),
+            "frames": JSONValue(turn.eventCount),
+        ]
+    }
+}
+
+/// The last part of a path, which is what people call a file.
+func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }

@@ -1,0 +1,95 @@
+internal import AlcoveAgent
+internal import AlcoveCore
+internal import AlcoveStorage
+
+/// What is loaded, what could be, and loading it.
+struct ModelRoutes: Sendable {
+    let host: HostServices
+
+    func add(to router: inout Router) {
+        router.get("/api/models") { _ in .json(await models()) }
+        router.post("/api/models/load") { try await load($0) }
+        router.get("/api/agent/engine") { _ in .json(await engine()) }
+        router.get("/api/agent/notices") { _ in try await notices() }
+        router.post("/api/agent/notices/{number}/shown") { try await markShown($0) }
+    }
+
+    private func models() async -> JSONValue {
+        let loaded = await host.model.ready?.model.description
+        return [
+            "models": .array(host.files.list().map { .string($0) }), "mmProjModels": [],
+            "loaded": JSONValue(loaded?.id), "loadedMmProj": .null, "visionReady": false,
+            "acceptsVisionProjector": false, "loadedBackend": loaded == nil ? .null : "ggml_cpu",
+            "defaultBackend": "ggml_cpu", "supportedBackends": [["value": "ggml_cpu", "label": "CPU"]],
+            "architecture": JSONValue(loaded?.architecture),
+            "contextTokens": loaded.map { JSONValue($0.contextLength) } ?? .null,
+            "modelContextTokens": loaded.map { JSONValue($0.trainedContextLength) } ?? .null,
+            "defaultMaxTokens": .null, "video": .null, "skills": .null,
+        ]
+    }
+
+    private func load(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let name = try await request.jsonObject()["model"]?.string, !name.isEmpty else {
+            throw HTTPError(400, code: "no_model_named", "\"model\" should be the name of a model file.")
+        }
+        let path = try host.files.path(name)
+        do {
+            try await host.model.load(path)
+        } catch {
+            var body = ((error as? any UserFacingError)?.json.object) ?? [
+                "error": .string("\(error)"), "code": "model_load_failed",
+            ]
+            body["ok"] = false
+            return .json(.object(body), status: 500)
+        }
+        let loaded = await host.model.ready?.model.description
+        return .json([
+            "ok": true, "model": JSONValue(loaded?.id), "loadedMmProj": .null,
+            "architecture": JSONValue(loaded?.architecture),
+        ])
+    }
+
+    private func engine() async -> JSONValue {
+        var model: JSONObject = [
+            "id": .null, "name": .null, "state": "None", "loading": .null, "error": .null, "prefixCacheWarm": false,
+            "memory": JSONValue(Int(Platform.residentBytes)),
+        ]
+        switch await host.model.state {
+        case .none: break
+        case .loading(let path, let fraction):
+            model["state"] = "Loading"
+            model["id"] = .string(fileName(path))
+            model["name"] = .string(fileName(path))
+            model["loading"] = .double(fraction)
+        case .failed(let path, let message):
+            model["state"] = "Failed"
+            model["id"] = .string(fileName(path))
+            model["name"] = .string(fileName(path))
+            model["error"] = .string(message)
+        case .loaded(_, let loaded):
+            model["state"] = "Loaded"
+            model["id"] = .string(loaded.model.description.id)
+            model["name"] = .string(loaded.model.description.name)
+            model["notices"] = .array(loaded.notices.map { .string($0) })
+        }
+        return [
+            "engine": "llama.cpp", "networkDisabledMessage": "Network access is switched off.",
+            "modelRoot": .string(host.root + "/models"), "conversationRoot": .string(host.root),
+            "model": .object(model),
+        ]
+    }
+
+    private func notices() async throws -> HTTPResponse {
+        let pending = try await host.notices.pending()
+        return .json([
+            "notices": .array(
+                pending.map { ["number": .integer($0.number), "kind": .string($0.kind), "message": .string($0.message)] })
+        ])
+    }
+
+    private func markShown(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let number = request.parameters["number"].flatMap({ Int64($0) }) else { throw HTTPError.notFound }
+        try await host.notices.markShown(number)
+        return .json(["ok": true])
+    }
+}

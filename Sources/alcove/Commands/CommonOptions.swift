@@ -1,0 +1,47 @@
+internal import AlcoveCore
+
+/// Options that several commands share, with one meaning.
+enum CommonOptions {
+    static let root = Command.Option(
+        name: "--root", short: nil, value: "FOLDER", help: "Where chats and models are kept. Default: the system's place for such data.")
+    static let model = Command.Option(
+        name: "--model", short: "m", value: "NAME|FILE", help: "The model that answers: a name of `alcove models`, or a GGUF file.")
+    static let context = Command.Option(
+        name: "--context", short: "c", value: "TOKENS", help: "Most tokens of one chat. Default: what the model was made for, at most 8192.")
+    static let threads = Command.Option(
+        name: "--threads", short: "t", value: "N", help: "Threads that compute. Default: one a core.")
+    static let engine = [model, context, threads]
+
+    static let maxTokens = Command.Option(
+        name: "--max-tokens", short: "n", value: "N", help: "Most tokens of the answer.")
+    static let temperature = Command.Option(
+        name: "--temperature", short: nil, value: "T", help: "0 chooses the likeliest word always, higher is freer.")
+    static let seed = Command.Option(name: "--seed", short: nil, value: "N", help: "The same seed gives the same answer.")
+    static let system = Command.Option(name: "--system", short: nil, value: "TEXT", help: "What the model is told first.")
+    static let json = Command.Option(name: "--json", short: nil, value: nil, help: "Print JSON, for programs.")
+
+    static func sampling(_ invocation: Invocation, default options: SamplingOptions) throws -> SamplingOptions {
+        var options = options
+        if let value = try invocation.float("--temperature", in: 0...5) { options.temperature = value }
+        if let value = try invocation.int("--seed", in: 0...Int(UInt32.max)) { options.seed = UInt32(value) }
+        return options
+    }
+
+    static func loader(_ invocation: Invocation, folders: Folders?, resources: Resources) throws -> ModelLoader {
+        ModelLoader(
+            context: try invocation.int("--context", in: 64...4_194_304),
+            threads: try invocation.int("--threads", in: 1...1024),
+            marker: folders.map { LoadMarker(path: $0.loadMarker) }, program: resources.program)
+    }
+
+    /// The model's path that a command should use.
+    static func modelPath(_ invocation: Invocation, library: ModelLibrary) throws -> String {
+        if let name = invocation.text("--model") { return try library.path(named: name) }
+        guard let starter = library.starter else {
+            throw InputError(
+                code: "no_model", message: "There is no model on this device yet.",
+                hint: "Run `make bootstrap` in the checkout for the starter model, or name a file with --model.")
+        }
+        return starter.path
+    }
+}

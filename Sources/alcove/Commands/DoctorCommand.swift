@@ -1,0 +1,112 @@
+internal import AlcoveCore
+internal import AlcoveEngine
+
+/// What is there, what is missing, and what it costs to be without.
+enum DoctorCommand {
+    static let command = Command(
+        name: "doctor", summary: "Tell what is there, what is missing and what that costs.",
+        options: [CommonOptions.root, CommonOptions.json],
+        run: { invocation in
+            let findings = examine(Folders(root: invocation.text("--root")), Resources())
+            if invocation.has("--json") {
+                Terminal.line(JSONValue.array(findings.map(\.json)).text(.indented))
+            } else {
+                for finding in findings {
+                    Terminal.line("\(finding.isGood ? "ok     " : "missing") \(finding.subject): \(finding.found)")
+                    if let remedy = finding.remedy { Terminal.line("        \(remedy)") }
+                }
+            }
+            return findings.allSatisfy { $0.isGood || !$0.isNeeded } ? .success : .unavailable
+        })
+
+    struct Finding {
+        var subject: String
+        var isGood: Bool
+        /// Whether Alcove cannot work without it.
+        var isNeeded: Bool
+        var found: String
+        var remedy: String?
+
+        var json: JSONValue {
+            [
+                "subject": .string(subject), "ok": .bool(isGood), "needed": .bool(isNeeded), "found": .string(found),
+                "remedy": JSONValue(remedy),
+            ]
+        }
+    }
+
+    static func examine(_ folders: Folders, _ resources: Resources) -> [Finding] {
+        [root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(), processor()]
+    }
+
+    private static func root(_ folders: Folders) -> Finding {
+        var folder = folders.root
+        while access(folder, F_OK) != 0, let slash = folder.lastIndex(of: "/"), slash > folder.startIndex {
+            folder = String(folder[..<slash])
+        }
+        let isWritable = access(folder, W_OK) == 0
+        return Finding(
+            subject: "root folder", isGood: isWritable, isNeeded: true,
+            found: isWritable ? folders.root : "\(folders.root) cannot be written",
+            remedy: isWritable ? nil : "Nothing can be kept. Choose another folder with --root.")
+    }
+
+    private static func space(_ folders: Folders) -> Finding {
+        var status = statvfs()
+        var folder = folders.root
+        while statvfs(folder, &status) != 0, let slash = folder.lastIndex(of: "/"), slash > folder.startIndex {
+            folder = String(folder[..<slash])
+        }
+        let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        let isGood = free > 1_000_000_000
+        return Finding(
+            subject: "disk space", isGood: isGood, isNeeded: false, found: "\(free / 1_000_000) MB free",
+            remedy: isGood ? nil : "Models need gigabytes. Make room, or choose another disk with --root.")
+    }
+
+    private static func page(_ resources: Resources) -> Finding {
+        Finding(
+            subject: "page", isGood: resources.web != nil, isNeeded: false,
+            found: resources.web ?? "its files are not beside the program",
+            remedy: resources.web == nil ? "Only programs can use the host. Start from the checkout, or set ALCOVE_WEB." : nil)
+    }
+
+    private static func libraries(_ resources: Resources) -> Finding {
+        let isGood = resources.web.map { access($0 + "/vendor", R_OK) == 0 } ?? false
+        return Finding(
+            subject: "page libraries", isGood: isGood, isNeeded: false, found: isGood ? "staged" : "not staged",
+            remedy: isGood ? nil : "Answers show as plain text. Run `make bootstrap` in the checkout.")
+    }
+
+    private static func model(_ folders: Folders, _ resources: Resources) -> Finding {
+        let library = ModelLibrary(folders: folders, resources: resources)
+        guard let starter = library.starter else {
+            return Finding(
+                subject: "model", isGood: false, isNeeded: false, found: "none",
+                remedy: "Nothing can be asked. Run `make bootstrap` in the checkout, or put a GGUF file into \(folders.models).")
+        }
+        do {
+            try ModelFile.check(starter.path)
+            return Finding(subject: "model", isGood: true, isNeeded: false, found: starter.path)
+        } catch {
+            let text = (error as? any UserFacingError)?.sentence ?? "\(error)"
+            return Finding(
+                subject: "model", isGood: false, isNeeded: false, found: text,
+                remedy: "Delete the file and run `make bootstrap`, or choose another model.")
+        }
+    }
+
+    private static func memory() -> Finding {
+        let total = UInt64(sysconf(Int32(_SC_PHYS_PAGES))) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+        let isGood = total > 3_000_000_000
+        return Finding(
+            subject: "memory", isGood: isGood, isNeeded: false, found: "\(total / 1_000_000) MB in this device",
+            remedy: isGood ? nil : "Only small models fit.")
+    }
+
+    private static func processor() -> Finding {
+        Finding(
+            subject: "processor", isGood: true, isNeeded: false,
+            found: "\(Platform.processorCount) cores; \(LlamaLibrary.systemDescription)")
+    }
+}

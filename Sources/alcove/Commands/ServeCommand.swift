@@ -1,0 +1,158 @@
+internal import AlcoveAgent
+internal import AlcoveCore
+internal import AlcoveEngine
+internal import AlcoveServer
+internal import AlcoveStorage
+internal import Synchronization
+
+/// The host: the page and its routes on loopback.
+enum ServeCommand {
+    static let command = Command(
+        name: "serve", summary: "Start the host and print the address of the page.",
+        discussion: """
+            The host listens on this machine only. The address holds a key that is new at every start; it is also
+            written to connection.json in the root folder, readable by you alone, for programs. Ctrl-C ends the host.
+            """,
+        options: [
+            Command.Option(name: "--port", short: "p", value: "N", help: "Port to listen on. Default: 8421, or a free one when that is taken."),
+            CommonOptions.root,
+        ] + CommonOptions.engine + [
+            Command.Option(name: "--open", short: nil, value: nil, help: "Open the page in the browser."),
+            Command.Option(name: "--no-model", short: nil, value: nil, help: "Start without loading a model."),
+        ],
+        run: { try await run($0) })
+
+    static let usualPort: UInt16 = 8421
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let port = try invocation.int("--port", in: 0...65_535).map { UInt16($0) }
+        let folders = Folders(root: invocation.text("--root")), resources = Resources()
+        let library = ModelLibrary(folders: folders, resources: resources)
+        let loader = try CommonOptions.loader(invocation, folders: folders, resources: resources)
+        let named = try invocation.text("--model").map { name in try library.path(named: name) }
+
+        let database = try await Database.open(folder: folders.root)
+        mkdir(folders.models, 0o700)
+        let log = LogFile(folder: folders.root + "/logs")
+        log.write("alcove \(Alcove.version) starts")
+        LlamaLibrary.setLogLater { level, line in if level >= .warning { log.write("llama.cpp: \(line)") } }
+        let model = ModelHost { path, progress in try await loader.load(path, progress: progress) }
+        let host = HostServices(
+            chats: ChatStore(database), notices: Notices(database), model: model, turns: Turns(),
+            files: HostServices.ModelFiles(
+                list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
+            root: folders.root)
+
+        let access = AccessControl()
+        let site = Site(
+            access: access, router: host.router(),
+            files: resources.web.map { StaticFiles(ConfinedFolder($0)) })
+        let server = HTTPServer(site, log: Log { log.write($0) })
+        let bound = try start(server, port: port)
+        let connection: JSONValue = [
+            "url": .string("http://127.0.0.1:\(bound)"), "token": .string(access.token), "pid": JSONValue(Int(getpid())),
+        ]
+        try SmallFile.write(connection.bytes(.indented) + [0x0A], to: folders.connectionFile)
+        announce(access.entryURL(port: bound), database: database, resources: resources)
+        if invocation.has("--open") { Browser.open(access.entryURL(port: bound)) }
+
+        let loading = Task {
+            if invocation.has("--no-model") { return }
+            await loadFirstModel(named, library: library, loader: loader, model: model, settings: SettingsStore(database))
+        }
+        let signal = await waitForSignal()
+        loading.cancel()
+        Terminal.notice("\nStopping ...")
+        unlink(folders.connectionFile)
+        await host.turns.stopAll()
+        await server.stop(grace: .seconds(5))
+        await model.unload()
+        await database.close()
+        log.write("alcove stops (signal \(signal))")
+        return .success
+    }
+
+    /// The chosen port, or the usual one, or any that is free.
+    private static func start(_ server: HTTPServer, port: UInt16?) throws -> UInt16 {
+        if let port { return try server.start(port: port) }
+        do {
+            return try server.start(port: usualPort)
+        } catch {
+            return try server.start(port: 0)
+        }
+    }
+
+    private static func announce(_ url: String, database: Database, resources: Resources) {
+        if let kept = database.opening.keptAside { Terminal.notice(kept.message) }
+        if resources.web == nil {
+            Terminal.notice(
+                "The page's files are not beside the program, so only programs can use this host. Start it with `make run` "
+                    + "in the checkout, or name the folder in ALCOVE_WEB.")
+        }
+        Terminal.line("Alcove is at \(url)")
+    }
+
+    private static func loadFirstModel(
+        _ named: String?, library: ModelLibrary, loader: ModelLoader, model: ModelHost, settings: SettingsStore
+    ) async {
+        let last = try? await settings.value("lastModel")?.string
+        let usable = last.flatMap { access($0, R_OK) == 0 ? $0 : nil }
+        guard let path = named ?? usable ?? library.starter?.path else {
+            Terminal.notice(
+                "There is no model yet. Put a GGUF file into \(library.folders.models), or run `make bootstrap` in the "
+                    + "checkout for the starter model.")
+            return
+        }
+        // A file whose loading ended the program is not tried again unless somebody asks for it.
+        if named == nil, loader.marker?.crashedModel == path {
+            let error = EngineError.crashedBefore(path: path)
+            Terminal.notice(error.sentence)
+            loader.marker?.clear()
+            return await model.refuse(path, because: error)
+        }
+        do {
+            let start = Platform.monotonicNanoseconds
+            try await model.load(path)
+            let seconds = Double(Platform.monotonicNanoseconds - start) / 1e9
+            let description = await model.ready?.model.description
+            Terminal.notice("\(description?.id ?? path) answers (loaded in \(Int(seconds * 1000)) ms).")
+            for notice in await model.ready?.notices ?? [] { Terminal.notice(notice) }
+            try? await settings.set("lastModel", to: .string(path))
+        } catch is CancellationError {
+            return
+        } catch {
+            Terminal.notice("alcove: \((error as? any UserFacingError)?.sentence ?? "\(error)")")
+        }
+    }
+
+    private static func waitForSignal() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            let waiting = Mutex<CheckedContinuation<Int32, Never>?>(continuation)
+            Signals.handle { signal in
+                // The second one leaves at once.
+                guard let continuation = waiting.withLock({ waiting in
+                    defer { waiting = nil }
+                    return waiting
+                }) else { exit(ExitCode.interrupted.rawValue) }
+                continuation.resume(returning: signal)
+            }
+        }
+    }
+}
+
+/// The system's browser.
+enum Browser {
+    static func open(_ url: String) {
+        #if os(macOS)
+        let words = ["/usr/bin/open", url]
+        #else
+        let words = ["/usr/bin/xdg-open", url]
+        #endif
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        var process = pid_t()
+        if posix_spawn(&process, words[0], nil, nil, &arguments, environ) != 0 {
+            Terminal.notice("No browser could be opened; open the address by hand.")
+        }
+    }
+}
