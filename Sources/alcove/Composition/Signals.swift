@@ -2,33 +2,39 @@ internal import AlcoveCore
 internal import Synchronization
 
 /// Ctrl-C and the system's wish to end, as calls on a thread of their own, where anything may be done.
+///
+/// Blocking the signals and waiting for them would not do: libdispatch parks the main thread with none blocked.
 enum Signals {
     typealias Handler = @Sendable (_ signal: Int32) -> Void
     private static let handler = Mutex<Handler?>(nil)
+    /// Written by the C handler, which may do little else.
+    nonisolated(unsafe) private static var pipeEnds: [Int32] = [-1, -1]  // set once, before any other thread is there
 
-    /// Before any other thread is there: all of them leave these signals to ours.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
-        var set = watched
-        pthread_sigmask(SIG_BLOCK, &set, nil)
+        guard pipe(&pipeEnds) == 0 else { return }
+        for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let reading = pipeEnds[0]
         let isStarted = startThread(name: "alcove.signals", stackBytes: 64 << 10) {
-            var set = watched
-            var taken: Int32 = 0
+            var number: UInt8 = 0
             while true {
-                guard sigwait(&set, &taken) == 0 else { continue }
+                let count = read(reading, &number, 1)
+                if count < 0, errno == EINTR { continue }
+                guard count == 1 else { return }
                 guard let handler = handler.withLock({ $0 }) else { exit(ExitCode.interrupted.rawValue) }
-                handler(taken)
+                handler(Int32(number))
             }
         }
-        if !isStarted { pthread_sigmask(SIG_UNBLOCK, &set, nil) }
+        guard isStarted else { return }
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number) { number in
+                let code = errno
+                var byte = UInt8(truncatingIfNeeded: number)
+                _ = AlcoveCore.write(Signals.pipeEnds[1], &byte, 1)
+                errno = code
+            }
+        }
     }
 
     static func handle(_ body: @escaping Handler) { handler.withLock { $0 = body } }
-
-    private static var watched: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, number) }
-        return set
-    }
 }
