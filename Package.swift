@@ -32,6 +32,7 @@ let package = Package(
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveAgent", "AlcoveServer",
             ]),
         .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
+        .testTarget(name: "AlcoveAgentTests", dependencies: ["AlcoveAgent", "AlcoveCore"]),
         .testTarget(
             name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
         // Writes until it is killed; started by AlcoveStorageTests.

@@ -4,6 +4,11 @@ public struct JSONError: UserFacingError, Equatable {
     public let offset: Int
     public let reason: String
 
+    public init(offset: Int, reason: String) {
+        self.offset = offset
+        self.reason = reason
+    }
+
     public var code: String { "bad_json" }
     public var place: ErrorPlace { .request }
     public var message: String { "The JSON cannot be read at byte \(offset): \(reason)." }

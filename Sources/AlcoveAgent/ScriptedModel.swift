@@ -1,0 +1,80 @@
+package import AlcoveCore
+internal import Synchronization
+
+/// A model whose answers are written beforehand, played piece by piece. Stands at the engine's door in tests, and wherever
+/// a surface is to be tried without weights.
+package final class ScriptedModel: LanguageModel {
+    package enum Step: Sendable {
+        case reasoning(String)
+        case text(String)
+        case notice(String)
+        case promptProgress(done: Int, total: Int)
+        /// Waits until the signal is set, or the answer is to stop.
+        case wait(StopSignal)
+        case fail(any Error)
+    }
+
+    package let description: ModelDescription
+    private let state: Mutex<State>
+
+    private struct State {
+        var answers: [[Step]]
+        var requests: [GenerationRequest] = []
+    }
+
+    /// - Parameter answers: One for each request, in order; the last one is played again when there are more.
+    package init(answers: [[Step]], contextLength: Int = 4096) {
+        state = Mutex(State(answers: answers))
+        description = ModelDescription(
+            id: "scripted", name: "Scripted", architecture: "scripted", contextLength: contextLength,
+            trainedContextLength: contextLength, parameterCount: 0, fileBytes: 0)
+    }
+
+    /// What was asked so far.
+    package var requests: [GenerationRequest] { state.withLock { $0.requests } }
+
+    package func generate(_ request: GenerationRequest) -> AsyncThrowingStream<GenerationEvent, any Error> {
+        let steps = state.withLock { state in
+            state.requests.append(request)
+            return state.answers.count > 1 ? state.answers.removeFirst() : state.answers.first ?? []
+        }
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: GenerationEvent.self)
+        let stop = request.stopSignal
+        continuation.onTermination = { _ in stop.set() }
+        Task {
+            var usage = Usage()
+            for step in steps {
+                if stop.isSet { break }
+                switch step {
+                case .reasoning(let text): continuation.yield(.reasoning(text))
+                case .text(let text): continuation.yield(.text(text))
+                case .notice(let text): continuation.yield(.notice(text))
+                case .promptProgress(let done, let total):
+                    usage.promptTokens = total
+                    continuation.yield(.promptProgress(done: done, total: total))
+                    continue
+                case .wait(let signal): await ScriptedModel.wait(for: signal, or: stop)
+                case .fail(let error): return continuation.finish(throwing: error)
+                }
+                usage.completionTokens += 1
+            }
+            continuation.yield(.finished(stop.isSet ? .cancelled : .stop, usage))
+            continuation.finish()
+        }
+        return stream
+    }
+
+    private static func wait(for signal: StopSignal, or stop: StopSignal) async {
+        await withCheckedContinuation { continuation in
+            let waiting = Mutex<CheckedContinuation<Void, Never>?>(continuation)
+            let once: @Sendable () -> Void = {
+                waiting.withLock { waiting in
+                    defer { waiting = nil }
+                    return waiting
+                }?.resume()
+            }
+            signal.whenSet(once)
+            stop.whenSet(once)
+        }
+    }
+}
