@@ -247,6 +247,7 @@ extension HTTPConnection {
         }
 
         var stream: OpenStream?
+        var hasLeft = false
         // Most answers come at once; only a connection that waits is worth watching.
         let watchTime = DispatchTime.now() + .milliseconds(50)
         var idleTime = DispatchTime.distantFuture
@@ -277,13 +278,14 @@ extension HTTPConnection {
                 if !isSent { return false }
                 if end != nil { return open.keepsAlive }
                 stream = open
+                if handle.isStopping { exchange.noteStopping() }
                 if let idle = open.body.idle { idleTime = .now() + .nanoseconds(Int(idle.interval.nanoseconds)) }
             case .peerLeft:
                 exchange.close()
                 task.cancel()
                 // The body may have been sent and the handler be done in a moment; a stream has nobody to go to.
                 if stream != nil { return false }
-                isBroken = true
+                (isBroken, hasLeft) = (true, true)
                 idleTime = .now() + .nanoseconds(Int(limits.abandon.nanoseconds))
             case .stopping:
                 guard let open = stream else { continue }
@@ -291,7 +293,7 @@ extension HTTPConnection {
                 _ = send(open.body.farewell, end: .finished, on: &last, path: request.path)
                 return false
             case .timeout:
-                if isBroken { return false }
+                if hasLeft { return false }
                 if var open = stream, let idle = open.body.idle, DispatchTime.now() >= idleTime {
                     if !send(idle.bytes, end: nil, on: &open, path: request.path) { return false }
                     idleTime = .now() + .nanoseconds(Int(idle.interval.nanoseconds))

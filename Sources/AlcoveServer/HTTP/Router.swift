@@ -86,6 +86,10 @@ package struct Router: Sendable {
                 415, code: "unsupported_media_type",
                 "This address takes a body of type \(rule.types.joined(separator: " or ")) only.")
         }
+        // Nothing here unpacks bodies, so that no small one can become a large one.
+        if let coding = request.headers["content-encoding"], !coding.equalsIgnoringCase("identity") {
+            throw HTTPError(415, code: "unsupported_content_encoding", "Compressed request bodies are not taken.")
+        }
         if let length = request.body.declaredLength, length > rule.limit {
             throw .bodyTooLarge(limit: rule.limit)
         }
