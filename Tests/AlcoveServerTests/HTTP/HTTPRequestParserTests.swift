@@ -81,7 +81,8 @@ struct HTTPRequestParserTests {
                 "GET / 1.1 Host=a []",
             ]),
         Good(
-            name: "expectation", text: "PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\nx",
+            name: "expectation",
+            text: "PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\nx",
             requests: ["PUT / 1.1 Host=a|Expect=100-Continue|Content-Length=1 [x] expects"]),
         Good(
             name: "text beyond ASCII", text: "GET / HTTP/1.1\r\nHost: a\r\nX: größe 漢\r\n\r\n",
@@ -97,7 +98,8 @@ struct HTTPRequestParserTests {
 
         #expect(whole == Parsed(requests: c.requests))
         for cut in 0...bytes.count {
-            #expect(HTTPRequestParserTests.parse([Array(bytes[..<cut]), Array(bytes[cut...])]) == whole, "cut at \(cut)")
+            #expect(
+                HTTPRequestParserTests.parse([Array(bytes[..<cut]), Array(bytes[cut...])]) == whole, "cut at \(cut)")
         }
         #expect(HTTPRequestParserTests.parse(bytes.map { [$0] }) == whole)
     }
@@ -167,9 +169,11 @@ struct HTTPRequestParserTests {
         head("fold", "X: a\r\n b", "A header field is folded over two lines, which is not allowed any more."),
         head("no colon", "X", "A header field has no colon."), head("blank before colon", "X : a", notAWord),
         head("no name", ": a", notAWord), head("NUL", "X: a\0b", control), head("escape", "X: \u{1B}[0m", control),
-        head("length and chunks", "Content-Length: 1\r\nTransfer-Encoding: chunked",
+        head(
+            "length and chunks", "Content-Length: 1\r\nTransfer-Encoding: chunked",
             "The request has both Content-Length and Transfer-Encoding."),
-        head("two lengths", "Content-Length: 1\r\nContent-Length: 1",
+        head(
+            "two lengths", "Content-Length: 1\r\nContent-Length: 1",
             "The request has more than one Content-Length field."),
         head("list of lengths", "Content-Length: 1, 1", noLength), head("plus", "Content-Length: +1", noLength),
         head("minus", "Content-Length: -1", noLength), head("hexadecimal", "Content-Length: 0x1", noLength),
@@ -180,7 +184,8 @@ struct HTTPRequestParserTests {
         head("identity", "Transfer-Encoding: identity", notChunked, 501),
         head("hidden chunked", "Transfer-Encoding: \u{B}chunked", control),
         head("quoted chunked", "Transfer-Encoding: \"chunked\"", notChunked, 501),
-        head("two codings", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        head(
+            "two codings", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
             "The request has more than one Transfer-Encoding field."),
         Bad(
             name: "coding in 1.0", text: "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", status: 400,
@@ -191,16 +196,19 @@ struct HTTPRequestParserTests {
         chunked("no size", "\r\nx", noSize), chunked("minus size", "-1\r\nx", noSize),
         chunked("0x size", "0x5\r\nhello", "A chunk size of the request body is followed by something else."),
         chunked("huge size", "FFFFFFFFFFFFFFFF\r\n", noSize),
-        chunked("blank after size", "5 \r\nhello\r\n", "A chunk size of the request body is followed by something else."),
+        chunked(
+            "blank after size", "5 \r\nhello\r\n", "A chunk size of the request body is followed by something else."),
         chunked("longer than its size", "2\r\nhello\r\n", "A chunk of the request body is longer than its size says."),
         chunked("bare line feed", "5\nhello", bareLineFeed),
-        chunked("long extension", "5;\(String(repeating: "a", count: 1_100))\r\n",
+        chunked(
+            "long extension", "5;\(String(repeating: "a", count: 1_100))\r\n",
             "A chunk size line of the request body is too long."),
         chunked(
             "many extensions", String(repeating: "1;\(String(repeating: "a", count: 1_000))\r\nx\r\n", count: 20),
             "The chunk extensions of the request body are too long."),
         chunked("bad trailer", "0\r\nX : a\r\n\r\n", notAWord),
-        chunked("folded trailer", "0\r\nX: a\r\n b\r\n\r\n",
+        chunked(
+            "folded trailer", "0\r\nX: a\r\n b\r\n\r\n",
             "A header field is folded over two lines, which is not allowed any more."),
         chunked("large trailers", "0\r\nX: \(String(repeating: "a", count: 65_536))\r\n\r\n", tooManyFields, 431),
     ]
@@ -221,7 +229,9 @@ struct HTTPRequestParserTests {
     }
 
     @Test func unfinishedRequestsAreNotRequests() {
-        for text in ["GET", "GET / HTTP/1.1\r\nHost: a\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nx"] {
+        for text in [
+            "GET", "GET / HTTP/1.1\r\nHost: a\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nx",
+        ] {
             let parsed = HTTPRequestParserTests.parse([Array(text.utf8)])
             #expect(parsed == Parsed(isBetween: false))
         }

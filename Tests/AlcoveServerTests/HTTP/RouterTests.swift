@@ -15,7 +15,9 @@ struct RouterTests {
         router.delete("/a/{id}") { _ in .text("deleted") }
         router.get("/files/{*rest}") { .text($0.parameters["rest"] ?? "?") }
         router.get("/never") { _ in nil }
-        router.post("/json", body: .json(upTo: 10)) { .text(String(decoding: try await $0.body.collect(), as: UTF8.self)) }
+        router.post("/json", body: .json(upTo: 10)) {
+            .text(String(decoding: try await $0.body.collect(), as: UTF8.self))
+        }
         router.post("/upload", body: .multipart(upTo: 100)) { _ in .text("took it") }
         return router
     }()
@@ -63,8 +65,12 @@ struct RouterTests {
         Case(
             method: "POST", path: "/json", type: "application/json", body: "{}", coding: "gzip",
             expected: "415 unsupported_content_encoding"),
-        Case(method: "POST", path: "/upload", type: "multipart/form-data; boundary=x", body: "x", expected: "200 took it"),
-        Case(method: "POST", path: "/upload", type: "application/json", body: "{}", expected: "415 unsupported_media_type"),
+        Case(
+            method: "POST", path: "/upload", type: "multipart/form-data; boundary=x", body: "x", expected: "200 took it"
+        ),
+        Case(
+            method: "POST", path: "/upload", type: "application/json", body: "{}",
+            expected: "415 unsupported_media_type"),
     ]
 
     @Test(arguments: cases) func answers(_ c: Case) async throws {
