@@ -115,11 +115,12 @@ final class TestClient {
     }
 
     private func fill(_ timeout: Duration) throws {
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        switch piece.withUnsafeMutableBytes({ socket.receive(into: $0, timeout: timeout) }) {
-        case .bytes(let count): buffer += piece[..<count]
-        case .end: throw Closed()
-        case .timeout: throw TimedOut()
+        try withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { piece in
+            switch socket.receive(into: piece, timeout: timeout) {
+            case .bytes(let count): buffer += UnsafeRawBufferPointer(piece)[..<count]
+            case .end: throw Closed()
+            case .timeout: throw TimedOut()
+            }
         }
     }
 }
