@@ -79,7 +79,7 @@ struct ErrorResponses {
             log("\(path) failed: \(error.sentence)")
             return .json(error.json, status: 500)
         }
-        // Work that was stopped because its client left, or by a person: nothing went wrong, and mostly nobody reads it.
+        // Work that was stopped because its client left, or by a person: nothing went wrong.
         if error is CancellationError {
             return .json(["error": "The request was cancelled.", "code": "cancelled"], status: 503)
         }

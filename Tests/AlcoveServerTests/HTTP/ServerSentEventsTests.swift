@@ -103,12 +103,15 @@ import Testing
         let sent = Noted(0)
         let (held, all) = try await withServer(
             handler: { _ in
-                ServerSentEvents.response { send in
-                    for _ in 0..<400 {
-                        try await send(["x": .string(String(repeating: "a", count: 60_000))])
-                        sent.change { $0 += 1 }
-                    }
-                }
+                let frame = ServerSentEvents.frame(["x": .string(String(repeating: "a", count: 60_000))])
+                return HTTPResponse(
+                    body: .stream(
+                        HTTPStream { writer in
+                            for _ in 0..<400 {
+                                try await writer.write(frame)
+                                sent.change { $0 += 1 }
+                            }
+                        }))
             },
             { port in
                 let client = try TestClient(port: port)
