@@ -112,7 +112,8 @@ package struct AccessControl: Sendable {
         // A browser gets a page to read. The words are our own: nothing of the request is in it.
         let page =
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Alcove</title>"
-            + "<meta name=\"viewport\" content=\"width=device-width\"><p>\(error.message)</p><p>\(error.hint ?? "")</p></html>\n"
+            + "<meta name=\"viewport\" content=\"width=device-width\">"
+            + "<p>\(error.message)</p><p>\(error.hint ?? "")</p></html>\n"
         headers.add("Content-Type", "text/html; charset=utf-8")
         return HTTPResponse(status: error.httpStatus, headers: headers, body: .bytes(Array(page.utf8)))
     }

@@ -3,8 +3,8 @@ import AlcoveCore
 extension HTTPResponse {
     /// A file of a folder, with validators, byte ranges and conditional answers; nil when there is no such file.
     ///
-    /// One range is served, as 206; several, or a range that cannot be read, are answered with the whole file, which RFC
-    /// 9110 (14.2) allows. HEAD gets the fields of the whole file: ranges are defined for GET only.
+    /// One range is served, as 206; several, or a range that cannot be read, are answered with the whole file, which
+    /// RFC 9110 (14.2) allows. HEAD gets the fields of the whole file: ranges are defined for GET only.
     ///
     /// - Parameter attachment: a file name makes the browser save the file instead of showing it.
     package static func file(

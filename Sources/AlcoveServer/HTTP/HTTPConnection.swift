@@ -1,54 +1,5 @@
 import AlcoveCore
 import Dispatch
-import Synchronization
-
-/// What serves requests; knows nothing of sockets.
-package protocol HTTPApplication: Sendable {
-    /// Answers, on the connection's own thread, what needs no waiting. Nil sends the request on to `respond`.
-    func immediateResponse(to request: HTTPRequest) -> HTTPResponse?
-
-    func respond(to request: HTTPRequest) async throws -> HTTPResponse
-}
-
-extension HTTPApplication {
-    package func immediateResponse(to request: HTTPRequest) -> HTTPResponse? { nil }
-}
-
-/// What the server keeps of a connection in order to end it.
-final class ConnectionHandle: Sendable {
-    private enum Phase {
-        case idle
-        case busy(HTTPExchange?)
-    }
-
-    let socket: Socket
-    private let state = Mutex<(phase: Phase, isStopping: Bool)>((.idle, false))
-
-    init(_ socket: Socket) { self.socket = socket }
-
-    var isStopping: Bool { state.withLock { $0.isStopping } }
-
-    func becomeIdle() { state.withLock { $0.phase = .idle } }
-    func becomeBusy(_ exchange: HTTPExchange?) {
-        let isStopping = state.withLock { state in
-            state.phase = .busy(exchange)
-            return state.isStopping
-        }
-        if isStopping { exchange?.noteStopping() }
-    }
-
-    /// Idle: closed at once. Busy: the request in flight is the last, and an open stream ends.
-    func stop() {
-        let phase = state.withLock { state in
-            state.isStopping = true
-            return state.phase
-        }
-        switch phase {
-        case .idle: socket.shutdownReading()
-        case .busy(let exchange): exchange?.noteStopping()
-        }
-    }
-}
 
 /// A connection's life, on its own thread: read a request, have it answered, send the answer, again.
 struct HTTPConnection {
@@ -247,6 +198,7 @@ extension HTTPConnection {
         }
 
         var stream: OpenStream?
+        var hasLeft = false
         // Most answers come at once; only a connection that waits is worth watching.
         let watchTime = DispatchTime.now() + .milliseconds(50)
         var idleTime = DispatchTime.distantFuture
@@ -277,13 +229,14 @@ extension HTTPConnection {
                 if !isSent { return false }
                 if end != nil { return open.keepsAlive }
                 stream = open
+                if handle.isStopping { exchange.noteStopping() }
                 if let idle = open.body.idle { idleTime = .now() + .nanoseconds(Int(idle.interval.nanoseconds)) }
             case .peerLeft:
                 exchange.close()
                 task.cancel()
                 // The body may have been sent and the handler be done in a moment; a stream has nobody to go to.
                 if stream != nil { return false }
-                isBroken = true
+                (isBroken, hasLeft) = (true, true)
                 idleTime = .now() + .nanoseconds(Int(limits.abandon.nanoseconds))
             case .stopping:
                 guard let open = stream else { continue }
@@ -291,7 +244,7 @@ extension HTTPConnection {
                 _ = send(open.body.farewell, end: .finished, on: &last, path: request.path)
                 return false
             case .timeout:
-                if isBroken { return false }
+                if hasLeft { return false }
                 if var open = stream, let idle = open.body.idle, DispatchTime.now() >= idleTime {
                     if !send(idle.bytes, end: nil, on: &open, path: request.path) { return false }
                     idleTime = .now() + .nanoseconds(Int(idle.interval.nanoseconds))

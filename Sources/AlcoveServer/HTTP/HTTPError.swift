@@ -35,14 +35,6 @@ package struct HTTPError: HTTPStatusProviding, Equatable {
     static let clientLeft = HTTPError(400, code: "client_left", "The client left before the request body was complete.")
 }
 
-extension InputError: HTTPStatusProviding {
-    package var httpStatus: Int { 400 }
-}
-
-extension JSONError: HTTPStatusProviding {
-    package var httpStatus: Int { 400 }
-}
-
 /// Where the server writes what only its operator should read: one line a call.
 ///
 /// Lines hold no tokens, no query strings and no line breaks that came from outside.

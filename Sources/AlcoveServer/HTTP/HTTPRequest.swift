@@ -65,7 +65,8 @@ package struct HTTPRequestBody: Sendable {
 
     /// All of the body.
     ///
-    /// - Throws: an `HTTPError` 413 past the limit, 408 when it comes too slowly; `CancellationError` when the client left.
+    /// - Throws: an `HTTPError` 413 past the limit, 408 when it comes too slowly; `CancellationError` when the client
+    ///   has left.
     package func collect() async throws -> [UInt8] {
         if let declaredLength, declaredLength > limit { throw HTTPError.bodyTooLarge(limit: limit) }
         var all: [UInt8] = []

@@ -22,9 +22,10 @@ package struct HTTPRequestHead: Sendable, Equatable {
 
 /// Reads HTTP/1.x requests out of bytes: a pure function, whatever the pieces the bytes come in.
 ///
-/// Strict where leniency has let requests be smuggled: lines end in CR LF (a bare LF or CR is refused), no folded fields,
-/// no blank before a colon, one Content-Length in plain digits, never beside Transfer-Encoding, no coding but `chunked`.
-/// Blank lines before a request are skipped, as RFC 9112 (2.2) asks. Trailer fields are checked, bounded and dropped.
+/// Strict where leniency has let requests be smuggled: lines end in CR LF (a bare LF or CR is refused), no folded
+/// fields, no blank before a colon, one Content-Length in plain digits, never beside Transfer-Encoding, no coding but
+/// `chunked`. Blank lines before a request are skipped, as RFC 9112 (2.2) asks. Trailer fields are checked, bounded and
+/// dropped.
 package struct HTTPRequestParser: Sendable {
     package struct Limits: Sendable {
         /// Request line and fields together; the trailer section has the same limit of its own.

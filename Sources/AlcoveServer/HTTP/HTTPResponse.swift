@@ -79,6 +79,10 @@ struct ErrorResponses {
             log("\(path) failed: \(error.sentence)")
             return .json(error.json, status: error.place.httpStatus)
         }
+        // Work that was stopped because its client left, or by a person: nothing went wrong.
+        if error is CancellationError {
+            return .json(["error": "The request was cancelled.", "code": "cancelled"], status: 503)
+        }
         let id = hexText(Platform.randomBytes(6))
         log("\(path) failed (\(id)): \(error)")
         return .json(

@@ -25,13 +25,15 @@ package struct HTTPServerLimits: Sendable {
 
 /// An HTTP/1.1 server on 127.0.0.1 that knows nothing of what it serves.
 ///
-/// A thread a connection does all the blocking; handlers are tasks on the shared pool, which is never blocked. It can be
-/// started again after `stop`, on the same port if that is wanted.
+/// A thread a connection does all the blocking; handlers are tasks on the shared pool, which is never blocked. It can
+/// be started again after `stop`, on the same port if that is wanted.
 package final class HTTPServer: Sendable {
     private struct State {
         var listener: ListeningSocket?
         var connections: [Int: ConnectionHandle] = [:]
         var nextKey = 0
+        /// Threads that hold a listener, one that is stopping included.
+        var acceptors = 0
     }
 
     private let limits: HTTPServerLimits
@@ -63,9 +65,14 @@ package final class HTTPServer: Sendable {
         guard let watcher = PeerWatcher() else {
             throw .failed(port: port, reason: Platform.describe(errno: EMFILE))
         }
-        state.withLock { $0.listener = listener }
-        if !ServerThread.start({ self.acceptClients(listener, watcher) }) {
-            state.withLock { $0.listener = nil }
+        state.withLock { ($0.listener, $0.acceptors) = (listener, $0.acceptors + 1) }
+        let hasBegun = ServerThread.start {
+            self.acceptClients(listener, watcher)
+            listener.release()
+            self.state.withLock { $0.acceptors -= 1 }
+        }
+        if !hasBegun {
+            state.withLock { ($0.listener, $0.acceptors) = (nil, $0.acceptors - 1) }
             throw .failed(port: port, reason: Platform.describe(errno: EAGAIN))
         }
         return listener.port
@@ -89,7 +96,8 @@ package final class HTTPServer: Sendable {
 
     private func waitUntilEmpty(_ limit: Duration) async {
         let deadline = Platform.monotonicNanoseconds + limit.nanoseconds
-        while connectionCount > 0, Platform.monotonicNanoseconds < deadline {
+        while state.withLock({ !$0.connections.isEmpty || $0.acceptors > 0 }), Platform.monotonicNanoseconds < deadline
+        {
             // Uncancellable on purpose: a cancelled caller still wants its clients answered.
             await withCheckedContinuation { continuation in
                 Task.detached {
@@ -125,12 +133,13 @@ package final class HTTPServer: Sendable {
             state.connections[state.nextKey] = handle
             return state.nextKey
         }
+        let port = listener.port  // not the listener itself: its port has to be free when it stops
         let isServed =
             key.map { key in
                 ServerThread.start { [self] in
                     var connection = HTTPConnection(
                         handle: handle, limits: limits, application: application, watcher: watcher,
-                        errors: ErrorResponses(log: log), port: listener.port)
+                        errors: ErrorResponses(log: log), port: port)
                     connection.run()
                     _ = state.withLock { $0.connections.removeValue(forKey: key) }
                 }

@@ -1,4 +1,5 @@
 import AlcoveCore
+import Synchronization
 
 /// Why no listener could be had.
 package enum ListenError: UserFacingError, Equatable {
@@ -25,7 +26,7 @@ package enum ListenError: UserFacingError, Equatable {
     package var hint: String? {
         switch self {
         case .portBusy(let port) where port < .max:
-            "Stop that program, or choose another port, for example --port \(max(port, 1023) + 1), or --port 0 for a free one."
+            "Stop that program, or choose another port: --port \(max(port, 1023) + 1), or --port 0 for a free one."
         case .portBusy: "Stop that program, or choose --port 0 for a free one."
         case .portForbidden: "Choose a port above 1023, or --port 0 for a free one."
         case .failed: "Choose --port 0 for a free one."
@@ -45,6 +46,7 @@ final class ListeningSocket: Sendable {
     private let descriptor: Int32
     /// Read end, write end: closing a listener does not wake `accept` on every system, a byte in a pipe does.
     private let wake: (read: Int32, write: Int32)
+    private let isReleased = Mutex(false)
 
     /// - Parameter port: 0 takes a free one.
     init(port: UInt16) throws(ListenError) {
@@ -68,10 +70,16 @@ final class ListeningSocket: Sendable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 
-    deinit {
-        close(descriptor)
-        close(wake.read)
-        close(wake.write)
+    deinit { release() }
+
+    /// Gives the port back, once. For the thread that accepts, after `next` has told it to stop: nobody else uses the
+    /// descriptors then.
+    func release() {
+        let isFirst = isReleased.withLock { released in
+            defer { released = true }
+            return !released
+        }
+        if isFirst { for each in [descriptor, wake.read, wake.write] { close(each) } }
     }
 
     private static func open(_ descriptor: Int32, port: UInt16) throws(ListenError) -> UInt16 {
@@ -125,6 +133,6 @@ final class ListeningSocket: Sendable {
     func stop() {
         var byte: UInt8 = 1
         _ = write(wake.write, &byte, 1)
-        _ = shutdown(descriptor, Int32(SHUT_RDWR))  // frees the port while a last reference may live on
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 }

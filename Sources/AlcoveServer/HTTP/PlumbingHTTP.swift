@@ -35,7 +35,7 @@ private func json(_ head: HTTPRequestHead, _ body: [UInt8]) -> JSONValue {
     [
         "method": .string(head.method), "target": .string(head.target),
         "headers": .array(head.headers.fields.map { [.string($0.name), .string($0.value)] }),
-        "body": .string(base64Text(body)),
+        "body": .string(Base64.text(body)),
     ]
 }
 
@@ -48,21 +48,4 @@ package func plumbingSSE(chunks: [[UInt8]]) -> JSONValue {
         }
     }
     return ["events": .array(events), "retry": parser.retryMilliseconds.map { JSONValue($0) } ?? .null]
-}
-
-/// Base64 with padding (RFC 4648, 4), without Foundation.
-func base64Text(_ bytes: [UInt8]) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var out: [UInt8] = []
-    out.reserveCapacity((bytes.count + 2) / 3 * 4)
-    var index = 0
-    while index < bytes.count {
-        let piece = bytes[index..<min(index + 3, bytes.count)]
-        let word = piece.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - piece.count))
-        for place in 0..<4 {
-            out.append(place <= piece.count ? alphabet[word >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
-        }
-        index += 3
-    }
-    return String(decoding: out, as: UTF8.self)
 }

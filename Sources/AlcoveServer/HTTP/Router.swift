@@ -14,9 +14,9 @@ package struct BodyRule: Sendable {
 
 /// Chooses the handler of a request: routes are tried in the order they were added.
 ///
-/// A pattern is literal segments (case matters), `{name}` for one segment and a last `{*name}` for one or more. A handler
-/// may decline with nil, and matching goes on. HEAD falls back to GET; a path that matches under other methods only is a
-/// 405 that lists them.
+/// A pattern is literal segments (case matters), `{name}` for one segment and a last `{*name}` for one or more. A
+/// handler may decline with nil, and matching goes on. HEAD falls back to GET; a path that matches under other methods
+/// only is a 405 that lists them.
 package struct Router: Sendable {
     package typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse?
 
@@ -85,6 +85,10 @@ package struct Router: Sendable {
             throw HTTPError(
                 415, code: "unsupported_media_type",
                 "This address takes a body of type \(rule.types.joined(separator: " or ")) only.")
+        }
+        // Nothing here unpacks bodies, so that no small one can become a large one.
+        if let coding = request.headers["content-encoding"], !coding.equalsIgnoringCase("identity") {
+            throw HTTPError(415, code: "unsupported_content_encoding", "Compressed request bodies are not taken.")
         }
         if let length = request.body.declaredLength, length > rule.limit {
             throw .bodyTooLarge(limit: rule.limit)
