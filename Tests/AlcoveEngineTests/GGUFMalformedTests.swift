@@ -435,6 +435,15 @@ struct GGUFMalformedTests {
             "tiny.gguf cannot be used: its 8 experts do not part into 3 groups. The file was made wrong: look for another one of the same model."
         ),
         Case(
+            "negative epsilon", { $0.set("llama.attention.layer_norm_rms_epsilon", .float(-1)) }, "gguf_bad_number",
+            #"tiny.gguf cannot be used: "llama.attention.layer_norm_rms_epsilon" is -1.0, and must be a number that is not negative. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
+            "epsilon that is no number", { $0.set("llama.attention.layer_norm_rms_epsilon", .float(.nan)) },
+            "gguf_bad_number",
+            #"tiny.gguf cannot be used: "llama.attention.layer_norm_rms_epsilon" is nan, and must be a number that is not negative. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
             "unknown rope scaling", { $0.set("llama.rope.scaling.type", .string("spiral\u{202E}")) }, "gguf_bad_number",
             #"tiny.gguf cannot be used: its rope scaling "spiral?" is not known. The file was made wrong: look for another one of the same model."#
         ),
