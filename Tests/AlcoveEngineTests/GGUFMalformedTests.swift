@@ -114,15 +114,15 @@ struct GGUFMalformedTests {
     static let counts = [
         Case(
             "2^63 keys", { $0.keyCount = 1 << 63 }, "gguf_bad_count",
-            "tiny.gguf cannot be used: it says that it has 9223372036854775808 keys, and at most 65536 are plausible. The file is damaged: download it again."
+            "tiny.gguf cannot be used: it says that it has 9223372036854775808 keys, and at most 16384 are plausible. The file is damaged: download it again."
         ),
         Case(
             "2^64-1 tensors", { $0.tensorCount = .max }, "gguf_bad_count",
-            "tiny.gguf cannot be used: it says that it has 18446744073709551615 tensors, and at most 65536 are plausible. The file is damaged: download it again."
+            "tiny.gguf cannot be used: it says that it has 18446744073709551615 tensors, and at most 16384 are plausible. The file is damaged: download it again."
         ),
         Case(
-            "60,000 keys in a small file", { $0.keyCount = 60_000 }, "gguf_truncated",
-            "tiny.gguf is cut short: it ends at byte 5952, and from byte 24 on 60000 keys and 3 tensors need at least 840099 bytes. Perhaps its download did not finish: download it again."
+            "16,000 keys in a small file", { $0.keyCount = 16_000 }, "gguf_truncated",
+            "tiny.gguf is cut short: it ends at byte 5952, and from byte 24 on 16000 keys and 3 tensors need at least 224099 bytes. Perhaps its download did not finish: download it again."
         ),
         Case(
             "one tensor too many", { $0.tensorCount = 4 }, "gguf_bad_tensor_name",
@@ -433,6 +433,15 @@ struct GGUFMalformedTests {
                 $0.set("llama.expert_group_used_count", .uint32(1))
             }, "gguf_bad_number",
             "tiny.gguf cannot be used: its 8 experts do not part into 3 groups. The file was made wrong: look for another one of the same model."
+        ),
+        Case(
+            "negative epsilon", { $0.set("llama.attention.layer_norm_rms_epsilon", .float(-1)) }, "gguf_bad_number",
+            #"tiny.gguf cannot be used: "llama.attention.layer_norm_rms_epsilon" is -1.0, and must be a number that is not negative. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
+            "epsilon that is no number", { $0.set("llama.attention.layer_norm_rms_epsilon", .float(.nan)) },
+            "gguf_bad_number",
+            #"tiny.gguf cannot be used: "llama.attention.layer_norm_rms_epsilon" is nan, and must be a number that is not negative. The file was made wrong: look for another one of the same model."#
         ),
         Case(
             "unknown rope scaling", { $0.set("llama.rope.scaling.type", .string("spiral\u{202E}")) }, "gguf_bad_number",

@@ -4,9 +4,9 @@
 /// stages are not. Two kinds of fault are kept apart: a number no file could mean is damage (`gguf_bad_...`); a number
 /// that only needs more bytes than there are is a file cut short (`gguf_truncated`).
 struct GGUFHeaderReader {
-    /// Models have about 50 keys and, at most, some thousands of tensors.
-    static let mostKeys: UInt64 = 65_536
-    static let mostTensors: UInt64 = 65_536
+    /// Models have about 50 keys and, the largest, two thousand tensors.
+    static let mostKeys: UInt64 = 16_384
+    static let mostTensors: UInt64 = 16_384
     /// The largest vocabularies have 262,144 tokens and about twice as many merges.
     static let mostStrings: UInt64 = 4_194_304
     /// The GGUF specification's limit.
@@ -225,13 +225,9 @@ extension GGUFHeaderReader {
             return try skip(count * width, "the elements of \"\(GGUFName.shown(key))\"")
         }
         if type == .bool {
-            var bad: UInt8?
-            let isWhole = source.forEachByte(count) { byte in
-                if byte > 1 { bad = byte }
-                return byte <= 1
-            }
-            if let bad { throw badBool(bad, key: key, at: source.position) }
-            if !isWhole { throw cutShort("the elements of \"\(GGUFName.shown(key))\"") }
+            let end = source.position + count
+            if let bad = source.firstByte(above: 1, in: count) { throw badBool(bad, key: key, at: source.position) }
+            guard source.position == end else { throw cutShort("the elements of \"\(GGUFName.shown(key))\"") }
             return try checkHeaderSize()
         }
         for _ in 0..<count {

@@ -79,20 +79,21 @@ final class GGUFSource {
         return bytes(Int(min(UInt64(count), size))) ?? []
     }
 
-    /// Calls back for each byte of a range that the caller knows to be there; false when the file ended after all.
-    func forEachByte(_ count: UInt64, _ body: (UInt8) -> Bool) -> Bool {
-        var left = count
-        while left > 0 {
-            guard let start = window(1) else { return false }
-            let piece = Int(min(left, UInt64(buffered - start)))
-            for index in start..<start + piece where !body(buffer[index]) {
-                position += UInt64(index - start)
-                return true
+    /// Finds the first byte above a limit in a range that should be there, and stops before it; nil when there is none
+    /// or the file ended after all, which `position` tells.
+    func firstByte(above limit: UInt8, in count: UInt64) -> UInt8? {
+        let end = position + count
+        while position < end, let start = window(1) {
+            let piece = Int(min(end - position, UInt64(buffered - start)))
+            let stop = buffer.withUnsafeBytes { raw in
+                var index = start
+                while index < start + piece, raw[index] <= limit { index += 1 }
+                return index
             }
-            position += UInt64(piece)
-            left -= UInt64(piece)
+            position += UInt64(stop - start)
+            if stop < start + piece { return buffer[stop] }
         }
-        return true
+        return nil
     }
 
     /// Index in the buffer where the next `count` bytes (at most 8) stand; nil when the file has fewer.

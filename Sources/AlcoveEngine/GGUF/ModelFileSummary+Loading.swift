@@ -87,6 +87,11 @@ extension ModelFileSummary {
                 .badNumber, "cannot be used: it has \(layerCount) layers and tells the heads of \(counts.count)")
         }
         try checkExperts(header, architecture: architecture)
+        for entry in header.entries where entry.key.hasSuffix("_epsilon") {
+            guard case .float(let epsilon) = entry.value, !(epsilon.isFinite && epsilon >= 0) else { continue }
+            throw refuse(
+                .badNumber, "cannot be used: \"\(entry.key)\" is \(epsilon), and must be a number that is not negative")
+        }
         if let predicted = Self.counts(header["\(architecture).nextn_predict_layers"]).first {
             try expect(predicted, in: 0...layerCount, "\(shown).nextn_predict_layers")
         }

@@ -75,9 +75,7 @@ private struct InspectionRows {
         add("embedding", summary.embeddingLength.map { "\($0)" })
         add("layers", summary.layerCount.map { "\($0)" })
         add("heads", Self.heads(summary))
-        add(
-            "cache",
-            summary.cacheBytesPerToken().map { "\(ByteText.of(UInt64(min($0, 1e18)))) a token at most, in F16" })
+        addCache(summary)
         if summary.kind == .model || summary.kind == .vocabulary { addTokenizer(summary) }
         for (position, share) in summary.tensorTypes.enumerated() {
             let count = share.tensors == 1 ? "1 tensor" : "\(share.tensors) tensors"
@@ -87,6 +85,11 @@ private struct InspectionRows {
 
     private mutating func add(_ label: String, _ text: String?) {
         if let text { all.append((label, GGUFName.shown(text))) }
+    }
+
+    private mutating func addCache(_ summary: ModelFileSummary) {
+        guard summary.kind == .model, let bytes = summary.cacheBytesPerToken() else { return }
+        add("cache", "\(ByteText.of(UInt64(min(bytes, 1e18)))) a token at most, in F16")
     }
 
     private mutating func addTokenizer(_ summary: ModelFileSummary) {
