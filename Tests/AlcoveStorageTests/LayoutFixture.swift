@@ -60,4 +60,12 @@ final class SQLiteFixture {
     func execute(_ script: String) throws {
         try #require(sqlite3_exec(raw, script, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(raw)))")
     }
+
+    func integer(_ query: String) throws -> Int {
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        try #require(sqlite3_prepare_v2(raw, query, -1, &statement, nil) == SQLITE_OK)
+        try #require(sqlite3_step(statement) == SQLITE_ROW)
+        return Int(sqlite3_column_int64(statement, 0))
+    }
 }

@@ -132,9 +132,10 @@ struct OpeningTests {
     @Test func damageFoundAtWorkIsKeptAsideAtTheNextStart() async throws {
         let folder = try TemporaryFolder()
         let chat = try await fill(folder, messages: 200)
+        let page = try SQLiteFixture(path: folder.path + "/alcove.db").integer(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'messages'")
         var bytes = try folder.bytes(of: "alcove.db")
-        // Everything past the first two pages: the schema still opens, the chats do not.
-        for index in 8192..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
+        for index in (page - 1) * 4096..<page * 4096 { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
         try folder.write(bytes, to: "alcove.db")
 
         let damaged = try await Database.open(folder: folder.path)
@@ -172,7 +173,6 @@ struct OpeningTests {
         #expect(error == .folderUnusable(path: folder.path + "/data", cause: "Not a directory"))
     }
 
-    /// Nothing stands on the disk but what a step can read: a step that throws leaves the layout before it.
     @Test func everyEarlierLayoutOpensWithAllItHeld() async throws {
         for fixture in LayoutFixture.all {
             let folder = try TemporaryFolder()
@@ -195,5 +195,42 @@ struct OpeningTests {
             #expect(raw == Array("bad ".utf8) + [0xFF] + Array(" bytes".utf8))
             await database.close()
         }
+    }
+
+    /// In the way of the step to layout 2 stands a table of that name; nobody's fault, and nothing is lost by it.
+    @Test func aStepThatFailsLeavesTheLayoutBeforeIt() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/alcove.db"
+        let first = try #require(LayoutFixture.all.first)
+        try run(first.script + "CREATE TABLE receipts (mine TEXT); INSERT INTO receipts VALUES ('mine');", on: path)
+
+        let error = await #expect(throws: StorageError.self) { _ = try await Database.open(folder: folder.path) }
+
+        #expect(error?.message.contains("table receipts already exists") == true)
+        let fixture = try SQLiteFixture(path: path)
+        #expect(try fixture.integer("PRAGMA user_version") == 1)
+        #expect(try fixture.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'turns'") == 0)
+        #expect(try fixture.integer("SELECT count(*) FROM receipts") == 1)
+        try fixture.execute("DROP TABLE receipts")
+        let database = try await Database.open(folder: folder.path)
+        #expect(database.opening.previousLayout == 1)
+        await database.close()
+    }
+
+    @Test func anUncleanEndIsNoticedAndChecked() async throws {
+        let folder = try TemporaryFolder()
+        let child = try Child(folder.path, "7")
+        for _ in 0..<5 { _ = child.line() }
+        child.kill()
+        while child.line() != nil {}
+
+        let database = try await Database.open(folder: folder.path)
+
+        #expect(database.opening.wasUnclean)
+        #expect(!database.opening.needsVerification, "a small database is checked at once")
+        try await database.verify()
+        await database.close()
+        let again = try await Database.open(folder: folder.path)
+        #expect(!again.opening.wasUnclean)
     }
 }

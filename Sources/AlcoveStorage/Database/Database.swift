@@ -110,6 +110,6 @@ extension Transaction {
             let details: JSONValue = ["path": .string(kept.path), "code": .string(kept.reason.code)]
             try addNotice(kind: "storage_kept_aside", message: kept.message, details: details, at: moment)
         }
-        return 0
+        return try interruptRunningTurns(at: moment)
     }
 }

@@ -87,13 +87,13 @@ extension SQLiteConnection {
         // Only takes before the first table, yet would write to the file every time.
         if fresh { try execute("PRAGMA auto_vacuum=INCREMENTAL") }
         // cell_size_check finds damage where it is read.
-        // secure_delete: what a person deletes is overwritten, not only forgotten. temp_store: nothing of theirs in /tmp.
+        // temp_store: nothing of theirs in /tmp.
         // trusted_schema stays on, as SQLite 3.40 refuses FTS5 in triggers without it; readers have it off.
         try execute(
             """
             PRAGMA foreign_keys=ON;
             PRAGMA cell_size_check=ON;
-            PRAGMA secure_delete=ON;
+            PRAGMA secure_delete=FAST;
             PRAGMA temp_store=MEMORY;
             PRAGMA synchronous=FULL;
             PRAGMA journal_size_limit=16777216;
