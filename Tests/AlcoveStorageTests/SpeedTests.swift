@@ -89,11 +89,16 @@ import Testing
         }
         let turn = try #require(try await log.recentTurns(limit: 1).first)
         let replay = try await timed(best: 5) { try await log.events(of: turn.id).count }
-        let single = try await timed(best: 20) { try await log.note(["phase": "plan"], of: turn.id) }
+        // Each must differ: SQLite does not write what is there already.
+        var durable: [Double] = []
+        for count in 0..<50 {
+            durable.append(
+                try await timed { try await log.note(["round": JSONValue(count)], of: turn.id) }.milliseconds)
+        }
 
         let middle = batches.sorted()[batches.count / 2] * 10  // of 100 events, in microseconds an event
         print(
-            "store: 100,000 events, p50 \(middle) us an event; 10,000 replayed in \(replay.milliseconds) ms; durable write \(single.milliseconds) ms"
+            "store: 100,000 events, p50 \(middle) us an event; 10,000 replayed in \(replay.milliseconds) ms; durable write p50 \(durable.sorted()[25]) ms"
         )
         #expect(middle < 50)
         #expect(replay.value == 10_000)
