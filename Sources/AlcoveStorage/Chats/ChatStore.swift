@@ -92,17 +92,21 @@ package struct ChatStore: Sendable {
 
     /// Deletes a chat, its messages and its turns; false when there was none.
     package func delete(_ id: ChatID) async throws -> Bool {
-        let deleted = try await database.write { try $0.run("DELETE FROM chats WHERE id = ?", id.text) }
+        let deleted = try await database.write { transaction in
+            try transaction.erasing { try transaction.run("DELETE FROM chats WHERE id = ?", id.text) }
+        }
         return deleted > 0
     }
 
     /// Deletes all chats, the empty ones too, and gives their space back; tells how many they were.
     package func deleteAll() async throws -> Int {
         let deleted = try await database.write { transaction in
-            let count = try transaction.run("DELETE FROM chats")
-            // The index forgets by adding; merging it is what removes the words themselves.
-            try transaction.run("INSERT INTO message_index (message_index) VALUES ('optimize')")
-            return count
+            try transaction.erasing {
+                let count = try transaction.run("DELETE FROM chats")
+                // The index forgets by adding; merging it is what removes the words themselves.
+                try transaction.run("INSERT INTO message_index (message_index) VALUES ('optimize')")
+                return count
+            }
         }
         try await database.compact()
         return deleted

@@ -1,3 +1,5 @@
+internal import AlcoveCore
+
 /// How the stored messages of a chat become those handed in, touching as few rows as may be.
 ///
 /// The page sends the whole history with every turn. What is the same at its beginning and at its end keeps its row; in
@@ -43,6 +45,16 @@ struct MessageDiff {
 
 extension MessageDraft {
     fileprivate func isSame(as stored: StoredMessage) -> Bool {
-        (id == nil || id == stored.id) && (createdAt == nil || createdAt == stored.createdAt) && body == stored.body
+        (id == nil || id == stored.id) && (createdAt == nil || createdAt == stored.createdAt)
+            && body.isSame(as: stored.body)
+    }
+}
+
+extension MessageBody {
+    /// Whether both say the same. The order of the extras is not compared: what we sent comes back in another.
+    fileprivate func isSame(as other: MessageBody) -> Bool {
+        role == other.role && content == other.content && thinking == other.thinking
+            && extras.count == other.extras.count
+            && extras.members.allSatisfy { other.extras[$0.key] == $0.value }
     }
 }

@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import Synchronization
 
 /// The one SQLite database of a root folder: a writer, readers that never wait for it, and the folder's lock.
 ///
@@ -10,7 +11,7 @@ package final class Database: Sendable {
     /// What was found when it was opened.
     package let opening: Opening
 
-    private let lock: InstanceLock?
+    private let lock: Mutex<InstanceLock?>
     private let writer: ConnectionQueue
     private let readers: [ConnectionQueue]
     private let turn = RoundRobin()
@@ -22,7 +23,7 @@ package final class Database: Sendable {
     ) {
         self.path = path
         self.opening = opening
-        self.lock = lock
+        self.lock = Mutex(lock)
         self.writer = writer
         self.readers = readers
     }
@@ -51,8 +52,9 @@ package final class Database: Sendable {
         let writer = ConnectionQueue(path: memoryPath, label: "alcove.storage.memory")
         let opening = try await writer.open { stop in
             let connection = try SQLiteConnection(path: memoryPath, mode: .writer, stop: stop)
-            try connection.setUpWriter()
-            return (connection, Opening(previousLayout: try connection.migrate()))
+            try connection.setUpWriter(fresh: true)
+            try connection.migrate(from: 0)
+            return (connection, Opening())
         }
         return Database(path: memoryPath, opening: opening, lock: nil, writer: writer, readers: [])
     }
@@ -93,10 +95,11 @@ package final class Database: Sendable {
         }
     }
 
-    /// Ends cleanly: waits for what runs, writes the log back and removes it. Later calls throw `.closed`.
+    /// Ends cleanly: waits for what runs, writes the log back and removes it, then lets go of the folder. Later calls throw `.closed`.
     package func close() async {
         for reader in readers { await reader.close() }
         await writer.close()
+        lock.withLock { $0 = nil }
     }
 }
 
@@ -107,6 +110,6 @@ extension Transaction {
             let details: JSONValue = ["path": .string(kept.path), "code": .string(kept.reason.code)]
             try addNotice(kind: "storage_kept_aside", message: kept.message, details: details, at: moment)
         }
-        return 0
+        return try interruptRunningTurns(at: moment)
     }
 }

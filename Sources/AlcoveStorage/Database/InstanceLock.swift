@@ -14,10 +14,8 @@ final class InstanceLock: Sendable {
         guard descriptor >= 0 else {
             throw .folderUnusable(path: folder, cause: Platform.describe(errno: errno))
         }
-        var result = flock(descriptor, LOCK_EX | LOCK_NB)
-        while result != 0, errno == EINTR { result = flock(descriptor, LOCK_EX | LOCK_NB) }
-        guard result == 0 else {
-            let code = errno
+        let code = InstanceLock.take(descriptor)
+        guard code == 0 else {
             let holder = InstanceLock.number(in: descriptor)
             close(descriptor)
             if code == EWOULDBLOCK { throw .inUse(path: folder, process: holder) }
@@ -29,7 +27,24 @@ final class InstanceLock: Sendable {
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Not left to `close`: a command being started just now has a copy of the descriptor until it executes.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    /// Takes the lock; gives 0, or the errno of the refusal.
+    ///
+    /// For a fifth of a second a holder may still be one that was killed and is not wholly gone.
+    private static func take(_ descriptor: Int32) -> Int32 {
+        for attempt in 0... {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return 0 }
+            if errno == EINTR { continue }
+            if errno != EWOULDBLOCK || attempt >= 20 { return errno }
+            usleep(10_000)
+        }
+        return EWOULDBLOCK
+    }
 
     private static func number(in descriptor: Int32) -> Int {
         var buffer = [UInt8](repeating: 0, count: 20)

@@ -10,7 +10,7 @@ enum Schema {
     static var version: Int { steps.count }
 
     /// Step n makes layout n + 1 out of layout n.
-    static let steps = [chatsAndSettings]
+    static let steps = [chatsAndSettings, turnsAndReceipts]
 }
 
 extension Schema {
@@ -81,5 +81,52 @@ extension Schema {
         ) STRICT;
 
         PRAGMA application_id = \(applicationID);
+        """
+}
+
+extension Schema {
+    /// Layout 2.
+    ///
+    /// A turn's events are the whole of what happened in it, in order and without gaps; every surface is rebuilt from
+    /// them. A turn goes with its chat. A receipt stays when its turn goes: what was done outside the chat remains done.
+    private static let turnsAndReceipts = """
+        CREATE TABLE turns (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            chat INTEGER REFERENCES chats (number) ON DELETE CASCADE,
+            profile TEXT NOT NULL,
+            state TEXT NOT NULL,
+            started_at INTEGER NOT NULL,
+            finished_at INTEGER,
+            reason TEXT,
+            progress TEXT
+        ) STRICT;
+        CREATE INDEX turns_of_chat ON turns (chat, number);
+        CREATE INDEX turns_running ON turns (number) WHERE state = 'running';
+
+        CREATE TABLE turn_events (
+            turn INTEGER NOT NULL REFERENCES turns (number) ON DELETE CASCADE,
+            seq INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            payload TEXT NOT NULL,
+            PRIMARY KEY (turn, seq)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE receipts (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            turn INTEGER REFERENCES turns (number) ON DELETE SET NULL,
+            tool TEXT NOT NULL,
+            arguments TEXT NOT NULL,
+            signature TEXT NOT NULL,
+            effect TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            observation TEXT,
+            started_at INTEGER NOT NULL,
+            finished_at INTEGER NOT NULL,
+            extras TEXT
+        ) STRICT;
+        CREATE INDEX receipts_of_turn ON receipts (turn, number);
         """
 }

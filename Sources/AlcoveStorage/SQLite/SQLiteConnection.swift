@@ -163,8 +163,11 @@ final class SQLiteStatement {
 
 extension StorageError {
     fileprivate init(code: Int32, connection: OpaquePointer?, path: String) {
+        // Read before ARC can run. SQLite 3.40 gives 0 for a failed write, and its own clean-up leaves errno as it was.
+        let last = errno
         let cause = connection.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
-        let system = connection.map { sqlite3_system_errno($0) } ?? 0
+        let reported = connection.map { sqlite3_system_errno($0) } ?? 0
+        let system = reported == 0 ? last : reported
         let code = SQLiteCode(rawValue: code)
         switch (code.primary, system) {
         // A limit on file size and a quota are a full disk to the person, whatever SQLite calls them.
