@@ -17,6 +17,7 @@ let retryTimer = null;
 /** The open chat: `{ id, sessionId, title, think, history }`. The page's history is what the next request sends. */
 let chat = null;
 let opening = 0;
+let opened = null;
 let started = false;
 
 fillWords(document);
@@ -211,7 +212,12 @@ function forgetDraft() {
 
 // MARK: chats
 
-async function openChat(id) {
+function openChat(id) {
+    opened = openSession(id);
+    return opened;
+}
+
+async function openSession(id) {
     const mine = (opening += 1);
     let session;
     try {
@@ -359,11 +365,14 @@ addEventListener("hashchange", () => {
 
 async function start() {
     started = false;
+    const before = opening;
     const [formatted, chats, launch] = await Promise.all([
         loadMarkdown(), refreshChats(), host.launch().catch(() => null), model.refresh(),
     ]);
     const named = hashChat();
-    if (named && chats.some(({ id }) => id === named)) await openChat(named);
+    // A chat picked from the list meanwhile is what the person wants to see.
+    if (opening !== before) await opened;
+    else if (named && chats.some(({ id }) => id === named)) await openChat(named);
     else if (!launch || launch.cold) await openChat("new");
     else await openChat(launch.conversation ?? chats[0]?.id ?? "new");
     if (!formatted) notice({ sentence: t("plainText") });

@@ -571,6 +571,47 @@ def test_every_control_has_a_name_and_the_page_reads_in_order(host, chat):
     assert chat.evaluate("[...document.querySelectorAll('[id]')].length === new Set([...document.querySelectorAll('[id]')].map(e => e.id)).size")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_colour_stands_out_from_its_ground(host, open_page, scheme):
+    page = open_page(host.url, color_scheme=scheme)
+
+    weak = page.evaluate(
+        """() => {
+            const pairs = { paper: "ink ink-soft accent danger", raised: "ink ink-soft accent danger", sunk: "ink ink-soft danger",
+                accent: "on-accent", said: "said-ink", "danger-ground": "danger", "code-head": "ink-soft",
+                "code-ground": "ink code-comment code-keyword code-string code-number code-name code-type" };
+            const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
+            const light = (name) => {
+                canvas.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+                canvas.fillRect(0, 0, 1, 1);
+                const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((c) => c / 255)
+                    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+            return Object.entries(pairs).flatMap(([ground, inks]) => inks.split(" ").map((ink) => [ink, ground, contrast(ink, ground)]))
+                .filter(([, , ratio]) => ratio < 4.5);
+        }"""
+    )
+
+    assert weak == []
+
+
+def test_a_chat_picked_while_the_page_starts_is_the_one_that_opens(host, open_page):
+    host.save_chat("Picked early", [{"role": "user", "content": "early"}])
+    page = open_page(host.url, wait=False)
+    held = []
+    page.route("**/api/agent/engine", lambda route: held.append(route))
+    page.reload()
+
+    page.locator(".chat", has_text="Picked early").click()
+    expect(page.locator(".message.user")).to_have_text("early")
+    held[0].continue_()
+
+    page.wait_for_selector("html[data-started]")
+    expect(page.locator(".message.user")).to_have_text("early")
+
+
 def test_the_drawer_covers_the_page_on_a_phone_and_gives_it_back(host, open_page):
     host.save_chat("A chat", [{"role": "user", "content": "a"}])
     page = open_page(host.url, viewport=PHONE)
