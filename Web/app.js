@@ -17,6 +17,8 @@ let retryTimer = null;
 /** The open chat: `{ id, sessionId, title, think, history }`. The page's history is what the next request sends. */
 let chat = null;
 let opening = 0;
+let opened = null;
+let started = false;
 
 fillWords(document);
 followViewport();
@@ -37,7 +39,13 @@ const model = new Model({
     sheet: $("model-sheet"), sheetTitle: $("model-sheet-title"), sheetError: $("model-sheet-error"),
     facts: $("model-facts"), close: $("model-close"),
     empty: { title: $("empty-title"), body: $("empty-body"), command: $("empty-command"), examples: $("examples") },
-}, host, { ready: (ready) => composer.setReady(ready), failed });
+}, host, { ready: modelChanged, failed });
+
+function modelChanged(ready) {
+    composer.setReady(ready && chat !== null);
+    // The host was away when the page started, and is back.
+    if (ready && started && chat === null) start();
+}
 
 // MARK: the transport's decisions, carried out
 
@@ -204,7 +212,12 @@ function forgetDraft() {
 
 // MARK: chats
 
-async function openChat(id) {
+function openChat(id) {
+    opened = openSession(id);
+    return opened;
+}
+
+async function openSession(id) {
     const mine = (opening += 1);
     let session;
     try {
@@ -344,23 +357,27 @@ for (const { title, prompt } of t("examples")) {
 
 for (const id of ["new", "drawer-new"]) $(id).addEventListener("click", newChat);
 
-const hashChat = () => /^#chat=([^&]+)$/.exec(location.hash)?.[1] ?? null;
+const hashChat = () => new URLSearchParams(location.hash.slice(1)).get("chat");
 addEventListener("hashchange", () => {
     const id = hashChat();
-    if (id && decodeURIComponent(id) !== chat?.id) openChat(decodeURIComponent(id));
+    if (id && id !== chat?.id) openChat(id);
 });
 
 async function start() {
-    const formatting = loadMarkdown();
-    const [, chats, launch] = await Promise.all([
-        model.refresh(), refreshChats(), host.launch().catch(() => null), formatting,
+    started = false;
+    const before = opening;
+    const [formatted, chats, launch] = await Promise.all([
+        loadMarkdown(), refreshChats(), host.launch().catch(() => null), model.refresh(),
     ]);
-    if (!(await formatting)) notice({ sentence: t("plainText") });
     const named = hashChat();
-    const known = (id) => chats.some((entry) => entry.id === id);
-    if (named && known(decodeURIComponent(named))) await openChat(decodeURIComponent(named));
+    // A chat picked from the list meanwhile is what the person wants to see.
+    if (opening !== before) await opened;
+    else if (named && chats.some(({ id }) => id === named)) await openChat(named);
     else if (!launch || launch.cold) await openChat("new");
     else await openChat(launch.conversation ?? chats[0]?.id ?? "new");
+    if (!formatted) notice({ sentence: t("plainText") });
+    started = true;
+    composer.setReady(chat !== null && model.state === "Loaded");
     composer.focusOnDesk();
     document.documentElement.dataset.started = "true";
 }

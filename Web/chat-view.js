@@ -126,15 +126,20 @@ export class ChatView {
         this.#list.prepend(button);
     }
 
+    // Only scrolling changes whether the view follows; an answer that grows or shrinks does not.
     #scrolled() {
-        const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
-        this.#follow = scrollHeight - scrollTop - clientHeight < STICK;
+        this.#follow = this.#isNearEnd();
         this.#jump.hidden = this.#follow;
     }
 
     #keepUp() {
         if (this.#follow) this.#scroller.scrollTop = this.#scroller.scrollHeight;
-        else this.#scrolled();
+        this.#jump.hidden = this.#follow || this.#isNearEnd();
+    }
+
+    #isNearEnd() {
+        const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
+        return scrollHeight - scrollTop - clientHeight < STICK;
     }
 
     async #clicked(event) {

@@ -73,7 +73,7 @@ export class Composer {
     setReady(ready) {
         this.#ready = ready;
         this.#parts.box.placeholder = t(ready ? "placeholder" : "placeholderNoModel");
-        this.#show();
+        this.#fit();
     }
 
     setAnswering(answering) {

@@ -19,8 +19,10 @@ export class Drawer {
         toggle.addEventListener("click", () => this.#set(!this.isOpen));
         close.addEventListener("click", () => this.#set(false));
         scrim.addEventListener("click", () => this.#set(false));
-        drawer.addEventListener("keydown", (event) => {
-            if (event.key === "Escape" && !desk.matches) this.#set(false);
+        addEventListener("keydown", (event) => {
+            if (event.key === "Escape" && this.isOpen && !desk.matches && !document.querySelector("dialog[open]")) {
+                this.#set(false);
+            }
         });
         list.addEventListener("click", (event) => this.#clicked(event));
         desk.addEventListener("change", () => this.#place());
@@ -70,7 +72,8 @@ export class Drawer {
         this.#apply(open);
         const { drawer, toggle } = this.#parts;
         if (desk.matches) return;
-        if (open) drawer.querySelector("button").focus();
+        // What is still invisible takes no focus; it is visible one frame later.
+        if (open) requestAnimationFrame(() => drawer.querySelector("button").focus());
         else toggle.focus();
     }
 

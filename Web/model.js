@@ -136,6 +136,6 @@ export function displayName(file) {
         .replace(/^.*[/\\]/, "")
         .replace(/\.gguf$/i, "")
         .replace(/[-_](?:it|instruct)(?=[-_.]|$)/i, "")
-        .replace(/[-_]+/g, " ")
+        .replace(/-+/g, " ")
         .trim();
 }

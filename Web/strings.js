@@ -33,7 +33,7 @@ const english = {
 
     composerLabel: "Message",
     placeholder: "Ask anything",
-    placeholderNoModel: "You can write already; sending waits for a model",
+    placeholderNoModel: "Write now, send when it is ready",
     send: "Send",
     stop: "Stop the answer",
     keysDesk: "Enter sends · Shift + Enter makes a line",

@@ -1,0 +1,384 @@
+"""A small host that serves Web/ and answers as a test tells it to: slowly, not at all, or with the line cut.
+
+Its routes and shapes are those of the real one. Turns belong to the host and not to the request, so a page that lost its
+reader can find its answer again, as with the real program.
+"""
+
+import json
+import mimetypes
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+WEB = Path(__file__).resolve().parents[2] / "Web"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; manifest-src 'self'; media-src 'self' blob:; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+TYPES = {".js": "text/javascript", ".svg": "image/svg+xml", ".webmanifest": "application/manifest+json"}
+LONGEST_WAIT = 30
+
+
+@dataclass(frozen=True)
+class Wait:
+    """The turn goes no further until the test calls `release` with the same name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Cuts the line of everyone who is reading; the turn itself goes on."""
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """The send is refused before its first frame."""
+
+    status: int
+    error: str
+    code: str = "refused"
+    hint: str | None = None
+
+
+def words(text, size=4):
+    """`text` as token frames of a few characters each."""
+    return [{"token": text[start : start + size]} for start in range(0, len(text), size)]
+
+
+def done(**changes):
+    return {
+        "done": True, "tokenCount": 12, "elapsed": 0.5, "tokPerSec": 24.0, "aborted": False, "truncated": False,
+        "error": None, "promptTokens": 30, "kvReusedTokens": 0, "kvReusePercent": 0, **changes,
+    }
+
+
+@dataclass
+class Turn:
+    conversation: str
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    frames: list = field(default_factory=list)
+    running: bool = True
+    stopped: bool = False
+    drops: int = 0
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def add(self, frame):
+        with self.changed:
+            self.frames.append(frame)
+            self.changed.notify_all()
+
+    def status(self):
+        state = "Running" if self.running else "Cancelled" if self.stopped else "Completed"
+        return {"id": self.id, "state": state, "running": self.running, "frames": len(self.frames)}
+
+
+class ScriptedHost:
+    def __init__(self):
+        self.model = {
+            "id": "SmolLM2-135M-Instruct-Q8_0.gguf", "name": "SmolLM2-135M-Instruct-Q8_0.gguf", "state": "Loaded",
+            "loading": None, "error": None, "prefixCacheWarm": True, "memory": None,
+        }
+        self.chats = {}
+        self.turns = {}
+        self.scripts = []
+        self.requests = []
+        self.cold = True
+        self.bound = None
+        self.locked = False
+        self.reachable = True
+        self._releases = {}
+        self._lock = threading.RLock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._server.server_address[1]}/"
+
+    def close(self):
+        for event in list(self._releases.values()):
+            event.set()
+        for turn in list(self.turns.values()):
+            turn.stopped = True
+        self._server.shutdown()
+        self._server.server_close()
+
+    # What a test says
+
+    def script(self, *steps):
+        """What the next send is answered with: frames, waits and cut lines, or one refusal."""
+        flat = []
+        for step in steps:
+            flat.extend(step if isinstance(step, list) else [step])
+        self.scripts.append(flat)
+
+    def release(self, name):
+        self._event(name).set()
+
+    def save_chat(self, title, messages, minutes_ago=0):
+        chat = self._new_chat()
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60 * minutes_ago))
+        chat.update(title=title, messages=messages, createdAt=stamp, updatedAt=stamp)
+        return chat["id"]
+
+    def sent(self):
+        """Bodies of the sends that arrived."""
+        return [body for method, path, body in self.requests if (method, path) == ("POST", "/api/chat")]
+
+    # What it keeps
+
+    def _event(self, name):
+        with self._lock:
+            return self._releases.setdefault(name, threading.Event())
+
+    def _new_chat(self):
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        chat = {
+            "id": uuid.uuid4().hex, "title": "", "createdAt": now, "updatedAt": now, "modelId": self.model["id"],
+            "think": False, "messages": [],
+        }
+        self.chats[chat["id"]] = chat
+        return chat
+
+    def _listing(self):
+        kept = sorted((c for c in self.chats.values() if c["messages"]), key=lambda c: c["updatedAt"], reverse=True)
+        keys = ("id", "title", "createdAt", "updatedAt", "modelId")
+        return [{**{key: chat[key] for key in keys}, "messageCount": len(chat["messages"])} for chat in kept]
+
+    def _bind(self, wanted):
+        if wanted and wanted != "new":
+            chat = self.chats.get(wanted)
+        else:
+            chat = next((c for c in self.chats.values() if not c["messages"]), None) or self._new_chat()
+        if chat is not None:
+            self.cold, self.bound = False, chat["id"]
+        return chat
+
+    def _turn_of(self, conversation):
+        found = [turn for turn in self.turns.values() if turn.conversation == conversation]
+        return found[-1].status() if found else None
+
+    def _start(self, chat, messages, script):
+        for other in self.turns.values():
+            if other.conversation == chat["id"] and other.running:
+                other.stopped = True
+        chat["messages"] = messages
+        chat["title"] = chat["title"] or messages[0]["content"].split("\n")[0][:60]
+        chat["updatedAt"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        turn = Turn(chat["id"])
+        self.turns[turn.id] = turn
+        threading.Thread(target=self._run, args=(turn, chat, script), daemon=True).start()
+        return turn
+
+    def _run(self, turn, chat, script):
+        text = thinking = ""
+        for step in script:
+            if isinstance(step, Wait):
+                self._wait(step.name, turn)
+            elif isinstance(step, Drop):
+                with turn.changed:
+                    turn.drops += 1
+                    turn.changed.notify_all()
+            elif isinstance(step, float):
+                time.sleep(step)
+            elif not turn.stopped:
+                text = step.get("replace", text) + step.get("token", "")
+                thinking += step.get("thinking", "")
+                turn.add(step)
+            if turn.stopped:
+                break
+        if turn.stopped:
+            turn.add(done(aborted=True))
+        if text or thinking:
+            answer = {"role": "assistant", "content": text, **({"thinking": thinking} if thinking else {})}
+            chat["messages"] = [*chat["messages"], answer]
+        with turn.changed:
+            turn.running = False
+            turn.changed.notify_all()
+
+    def _wait(self, name, turn):
+        event = self._event(name)
+        deadline = time.monotonic() + LONGEST_WAIT
+        while not event.wait(0.01) and not turn.stopped and time.monotonic() < deadline:
+            pass
+
+    # What it answers
+
+    def _handler(host):
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                self._answer("GET")
+
+            def do_POST(self):
+                self._answer("POST")
+
+            def do_DELETE(self):
+                self._answer("DELETE")
+
+            def _answer(self, method):
+                length = int(self.headers.get("Content-Length") or 0)
+                raw = self.rfile.read(length)
+                parts = urlsplit(self.path)
+                path = unquote(parts.path)
+                query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+                body = json.loads(raw) if raw else None
+                if path.startswith("/api/"):
+                    host.requests.append((method, path, body))
+                    if not host.reachable:
+                        self.close_connection = True
+                        return
+                    if host.locked:
+                        self._refuse(401, "This page has no valid cookie.", "unauthorized")
+                        return
+                try:
+                    self._route(method, path, query, body)
+                except (BrokenPipeError, ConnectionResetError):
+                    self.close_connection = True
+
+            def _route(self, method, path, query, body):
+                if path == "/health":
+                    return self._json({"ok": True})
+                if path == "/api/agent/engine":
+                    return self._json({
+                        "engine": "llama.cpp", "networkDisabledMessage": "The network is off.", "model": host.model,
+                        "modelRoot": "/home/you/.alcove/models", "conversationRoot": "/home/you/.alcove",
+                    })
+                if path == "/api/models":
+                    loaded = host.model["state"] == "Loaded"
+                    return self._json({
+                        "models": [host.model["id"]], "mmProjModels": [], "loaded": host.model["id"] if loaded else None,
+                        "architecture": "llama", "contextTokens": 4096, "modelContextTokens": 8192,
+                        "defaultMaxTokens": 1024,
+                    })
+                if path == "/api/agent/launch":
+                    return self._json({"cold": host.cold, "conversation": host.bound})
+                if path == "/api/sessions":
+                    return self._session(query.get("conversation"))
+                if path == "/api/chat":
+                    return self._chat(body)
+                if path == "/api/agent/turns":
+                    return self._json({"turn": host._turn_of(query.get("conversation"))})
+                if path.startswith("/api/agent/turns/"):
+                    return self._turn(method, path.split("/")[4:], int(query.get("from", 0)))
+                if path == "/api/agent/conversations":
+                    return self._json(host._new_chat() if method == "POST" else {"conversations": host._listing()})
+                if path.startswith("/api/agent/conversations/"):
+                    return self._conversation(method, path.rsplit("/", 1)[1], body)
+                return self._file(path)
+
+            def _session(self, wanted):
+                chat = host._bind(wanted)
+                if chat is None:
+                    return self._refuse(404, "There is no such chat.", "chat_missing")
+                return self._json({
+                    "sessionId": f"s-{chat['id']}", "conversationId": chat["id"], "title": chat["title"],
+                    "messages": chat["messages"], "think": chat["think"], "skills": [], "skillsExplicit": False,
+                    "modelId": chat["modelId"], "activeTurn": host._turn_of(chat["id"]),
+                })
+
+            def _chat(self, body):
+                script = host.scripts.pop(0) if host.scripts else [*words("You said: " + body["messages"][-1]["content"]), done()]
+                if script and isinstance(script[0], Refuse):
+                    refusal = script[0]
+                    return self._refuse(refusal.status, refusal.error, refusal.code, refusal.hint)
+                chat = host.chats[body["sessionId"].removeprefix("s-")]
+                return self._stream(host._start(chat, body["messages"], script), 0)
+
+            def _turn(self, method, parts, start):
+                turn = host.turns.get(parts[0])
+                if turn is None:
+                    return self._refuse(404, "There is no such turn.", "turn_missing")
+                if method == "POST":
+                    turn.stopped = True
+                    return self._json({"stopped": turn.running, "id": turn.id})
+                return self._stream(turn, start)
+
+            def _conversation(self, method, chat_id, body):
+                chat = host.chats.get(chat_id)
+                if chat is None:
+                    return self._refuse(404, "There is no such chat.", "chat_missing")
+                if method == "DELETE":
+                    del host.chats[chat_id]
+                    return self._json({"deleted": True})
+                if method == "POST":
+                    chat["title"] = body["title"]
+                return self._json(chat)
+
+            def _stream(self, turn, index):
+                """The first frame before any header, then each as it comes, with a comment while nothing does."""
+                drops, begun = turn.drops, False
+                while True:
+                    with turn.changed:
+                        waited = turn.changed.wait_for(
+                            lambda: len(turn.frames) > index or not turn.running or turn.drops > drops, timeout=5)
+                        fresh = turn.frames[index:]
+                        over = not turn.running
+                        dropped = turn.drops > drops
+                    if not begun and (fresh or over):
+                        begun = True
+                        self._head(200, "text/event-stream", {
+                            "Transfer-Encoding": "chunked", "X-Accel-Buffering": "no", "X-Alcove-Turn": turn.id})
+                    for frame in fresh:
+                        self._chunk(f"data: {json.dumps(frame)}\n\n")
+                        index += 1
+                    if not waited and begun:
+                        self._chunk(": keep-alive\n\n")
+                    if dropped:
+                        self.connection.shutdown(2)
+                        self.close_connection = True
+                        return
+                    if over and index >= len(turn.frames):
+                        self.wfile.write(b"0\r\n\r\n")
+                        return
+
+            def _chunk(self, text):
+                data = text.encode()
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                self.wfile.flush()
+
+            def _file(self, path):
+                file = (WEB / ("index.html" if path == "/" else path.lstrip("/"))).resolve()
+                if not file.is_relative_to(WEB) or not file.is_file():
+                    return self._refuse(404, f"There is nothing at {path}.", "not_found")
+                data = file.read_bytes()
+                kind = TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+                self._head(200, kind, {"Content-Length": str(len(data))})
+                self.wfile.write(data)
+
+            def _refuse(self, status, error, code, hint=None):
+                self._json({"error": error, "code": code, **({"hint": hint} if hint else {})}, status)
+
+            def _json(self, value, status=200):
+                data = json.dumps(value).encode()
+                self._head(status, "application/json", {"Content-Length": str(len(data))})
+                self.wfile.write(data)
+
+            def _head(self, status, kind, headers):
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Cache-Control", "no-cache")
+                self.send_header("Content-Security-Policy", POLICY)
+                self.send_header("X-Content-Type-Options", "nosniff")
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+
+        return Handler
+
+
+if __name__ == "__main__":
+    served = ScriptedHost()
+    print(served.url)
+    threading.Event().wait()
