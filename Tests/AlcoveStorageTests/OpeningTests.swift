@@ -147,6 +147,8 @@ struct OpeningTests {
         let kept = try #require(fresh.opening.keptAside)
         #expect(try folder.bytes(of: String(kept.path.dropFirst(folder.path.count + 1))).count == bytes.count)
         #expect(try await ChatStore(fresh).summaries(includingEmpty: true).isEmpty)
+        let saved = try await ChatStore(fresh).salvage(from: kept.path)
+        #expect(saved.chats == 1 && !saved.isWhole, "the chat is there, its messages were on the damaged page")
         await fresh.close()
         let again = try await Database.open(folder: folder.path)
         #expect(again.opening.keptAside == nil)
@@ -232,5 +234,40 @@ struct OpeningTests {
         await database.close()
         let again = try await Database.open(folder: folder.path)
         #expect(!again.opening.wasUnclean)
+    }
+
+    @Test func whatCanBeReadOfADamagedDatabaseIsSaved() async throws {
+        let folder = try TemporaryFolder()
+        let old = try await Database.open(folder: folder.path)
+        let chats = ChatStore(old)
+        var before: [ChatTranscript] = []
+        for number in 0..<40 {
+            let chat = try await chats.create()
+            try await chats.replaceMessages(
+                of: chat.id,
+                with: (0..<10).map {
+                    MessageDraft(role: .user, content: "\(number).\($0) " + String(repeating: "x", count: 900))
+                })
+            before.append(try #require(try await chats.transcript(chat.id)))
+        }
+        await old.close()
+        // One leaf of the messages, in the middle: found by its text.
+        var bytes = try folder.bytes(of: "alcove.db")
+        let needle = Array("20.5 xxx".utf8)
+        let hit = try #require(bytes.indices.first { bytes[$0...].starts(with: needle) })
+        for index in hit / 4096 * 4096..<(hit / 4096 + 1) * 4096 { bytes[index] = 0xFF }
+        try folder.write(bytes, to: "damaged.db")
+        let store = ChatStore(try await Database.inMemory())
+
+        let saved = try await store.salvage(from: folder.path + "/damaged.db")
+        let again = try await store.salvage(from: folder.path + "/damaged.db")
+
+        #expect(saved.chats == 40 && !saved.isWhole)
+        #expect((390..<400).contains(saved.messages))
+        #expect(saved == again)
+        #expect(try await store.transcript(before[0].chat.id) == before[0])
+        #expect(try await store.transcript(before[39].chat.id) == before[39])
+        #expect(!folder.names.contains { $0.contains("suspect") })
+        await #expect(throws: StorageError.self) { try await store.salvage(from: folder.path + "/none.db") }
     }
 }

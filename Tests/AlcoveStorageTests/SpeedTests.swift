@@ -52,8 +52,10 @@ import Testing
         let last = try await store.summaries(limit: 1)[0].id
         let load = try await timed(best: 5) { try await store.transcript(last)?.messages ?? [] }
         let history = load.value.map { MessageDraft($0.body) }
-        let resend = try await timed {
-            try await store.replaceMessages(of: last, with: history + [MessageDraft(role: .user, content: "next")])
+        var more = history
+        let resend = try await timed(best: 5) {
+            more.append(MessageDraft(role: .user, content: "next"))
+            try await store.replaceMessages(of: last, with: more)
         }
         await database.close()
         let reopen = try await timed(best: 5) { await (try Database.open(folder: folder.path)).close() }

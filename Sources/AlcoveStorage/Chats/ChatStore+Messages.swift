@@ -94,14 +94,7 @@ extension Transaction {
         try rows(
             """
             SELECT id, created_at, role, content, thinking, extras FROM messages WHERE chat = ? ORDER BY position
-            """, chat
-        ) { row in
-            StoredMessage(
-                id: MessageID(unchecked: row.text(0)), createdAt: Timestamp(milliseconds: row.integer(1)),
-                body: MessageBody(
-                    role: row.optionalText(2), content: row.optionalText(3), thinking: row.optionalText(4),
-                    extras: row.object(5)))
-        }
+            """, chat, as: StoredMessage.init(row:))
     }
 
     @discardableResult
@@ -188,5 +181,16 @@ extension Transaction {
             UPDATE chats SET model = coalesce(?, model), think = coalesce(?, think), skills = ?, skills_explicit = ?
             WHERE number = ?
             """, choices.modelID, choices.think, (choices.skills ?? []).storedText, choices.skills != nil, chat)
+    }
+}
+
+extension StoredMessage {
+    /// Columns: id, created_at, role, content, thinking, extras.
+    init(row: Row) {
+        self.init(
+            id: MessageID(unchecked: row.text(0)), createdAt: Timestamp(milliseconds: row.integer(1)),
+            body: MessageBody(
+                role: row.optionalText(2), content: row.optionalText(3), thinking: row.optionalText(4),
+                extras: row.object(5)))
     }
 }
