@@ -475,6 +475,15 @@ struct GGUFMalformedTests {
             #"tiny.gguf cannot be used: "qwen35.ssm.inner_size" is 63, and its state of 32 times 2 must be the same. The file was made wrong: look for another one of the same model."#
         ),
         Case(
+            "no rope where there must be one",
+            {
+                $0.set("general.architecture", .string("qwen35"))
+                $0.set("qwen35.block_count", .uint32(2))
+                $0.set("qwen35.rope.dimension_count", .uint32(0))
+            }, "gguf_bad_number",
+            #"tiny.gguf cannot be used: "qwen35.rope.dimension_count" is 0, and 2 to 2147483647 are possible. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
             "unknown rope scaling", { $0.set("llama.rope.scaling.type", .string("spiral\u{202E}")) }, "gguf_bad_number",
             #"tiny.gguf cannot be used: its rope scaling "spiral?" is not known. The file was made wrong: look for another one of the same model."#
         ),
