@@ -444,6 +444,46 @@ struct GGUFMalformedTests {
             #"tiny.gguf cannot be used: "llama.attention.layer_norm_rms_epsilon" is nan, and must be a number that is not negative. The file was made wrong: look for another one of the same model."#
         ),
         Case(
+            "odd rope", { $0.set("llama.rope.dimension_count", .uint32(7)) }, "gguf_bad_number",
+            #"tiny.gguf cannot be used: "llama.rope.dimension_count" is 7, and must be even. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
+            "rope wider than a head",
+            {
+                $0.set("llama.rope.dimension_count", .uint32(18)); $0.set("llama.attention.key_length", .uint32(16))
+            }, "gguf_bad_number",
+            #"tiny.gguf cannot be used: "llama.rope.dimension_count" is 18, and 0 to 16 are possible. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
+            "more layers shared than there are", { $0.set("llama.attention.shared_kv_layers", .uint32(2)) },
+            "gguf_bad_number",
+            #"tiny.gguf cannot be used: "llama.attention.shared_kv_layers" is 2, and 0 to 0 are possible. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
+            "full attention never", { $0.set("llama.full_attention_interval", .uint32(0)) }, "gguf_bad_number",
+            #"tiny.gguf cannot be used: "llama.full_attention_interval" is 0, and 1 to 2147483647 are possible. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
+            "state of two widths",
+            {
+                $0.set("general.architecture", .string("qwen35"))
+                $0.set("qwen35.block_count", .uint32(2))
+                $0.set("qwen35.ssm.inner_size", .uint32(63))
+                $0.set("qwen35.ssm.state_size", .uint32(32))
+                $0.set("qwen35.ssm.time_step_rank", .uint32(2))
+            }, "gguf_bad_number",
+            #"tiny.gguf cannot be used: "qwen35.ssm.inner_size" is 63, and its state of 32 times 2 must be the same. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
+            "no rope where there must be one",
+            {
+                $0.set("general.architecture", .string("qwen35"))
+                $0.set("qwen35.block_count", .uint32(2))
+                $0.set("qwen35.rope.dimension_count", .uint32(0))
+            }, "gguf_bad_number",
+            #"tiny.gguf cannot be used: "qwen35.rope.dimension_count" is 0, and 2 to 2147483647 are possible. The file was made wrong: look for another one of the same model."#
+        ),
+        Case(
             "unknown rope scaling", { $0.set("llama.rope.scaling.type", .string("spiral\u{202E}")) }, "gguf_bad_number",
             #"tiny.gguf cannot be used: its rope scaling "spiral?" is not known. The file was made wrong: look for another one of the same model."#
         ),

@@ -87,6 +87,7 @@ extension ModelFileSummary {
                 .badNumber, "cannot be used: it has \(layerCount) layers and tells the heads of \(counts.count)")
         }
         try checkExperts(header, architecture: architecture)
+        try checkLayers(header, architecture: architecture, layerCount: layerCount)
         for entry in header.entries where entry.key.hasSuffix("_epsilon") {
             guard case .float(let epsilon) = entry.value, !(epsilon.isFinite && epsilon >= 0) else { continue }
             throw refuse(
@@ -100,6 +101,41 @@ extension ModelFileSummary {
                 throw refuse(
                     .badNumber,
                     "cannot be used: its rope scaling \"\(GGUFName.shown(scaling.text ?? ""))\" is not known")
+            }
+        }
+    }
+
+    /// Found by trying: numbers that llama.cpp loads, and on which it then aborts or divides by zero.
+    private func checkLayers(_ header: GGUFHeader, architecture: String, layerCount: Int) throws(GGUFError) {
+        func number(_ key: String) -> Int? { Self.counts(header["\(architecture).\(key)"]).first }
+        for (suffix, length) in [("", number("attention.key_length")), ("_swa", number("attention.key_length_swa"))] {
+            guard let turned = number("rope.dimension_count\(suffix)") else { continue }
+            // With 0 the first token never comes. Models without rotary positions may say so; these families have them.
+            let least = architecture.hasPrefix("gemma") || architecture.hasPrefix("qwen") ? 2 : 0
+            try expect(
+                turned, in: least...max(least, length ?? Int(Int32.max)), "\(shown).rope.dimension_count\(suffix)")
+            guard turned % 2 == 0 else {
+                throw refuse(
+                    .badNumber,
+                    "cannot be used: \"\(shown).rope.dimension_count\(suffix)\" is \(turned), and must be even")
+            }
+        }
+        if let sharing = number("attention.shared_kv_layers"), sharing > 0 {
+            try expect(sharing, in: 0...max(0, layerCount - 2), "\(shown).attention.shared_kv_layers")
+        }
+        if let interval = number("full_attention_interval") {
+            try expect(interval, in: 1...Int(Int32.max), "\(shown).full_attention_interval")
+        }
+        // The width of the recurrent state of this family is told twice.
+        if architecture.hasPrefix("qwen35") || architecture == "qwen3next", let inner = number("ssm.inner_size"),
+            let state = number("ssm.state_size"), let rank = number("ssm.time_step_rank")
+        {
+            let (expected, overflow) = state.multipliedReportingOverflow(by: rank)
+            guard !overflow, inner == expected else {
+                throw refuse(
+                    .badNumber,
+                    "cannot be used: \"\(shown).ssm.inner_size\" is \(inner), and its state of \(state) times "
+                        + "\(rank) must be the same")
             }
         }
     }
