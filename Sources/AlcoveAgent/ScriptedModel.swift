@@ -40,7 +40,7 @@ package final class ScriptedModel: LanguageModel {
         }
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: GenerationEvent.self)
         let stop = request.stopSignal
-        continuation.onTermination = { _ in stop.set() }
+        continuation.onTermination = { if case .cancelled = $0 { stop.set() } }
         Task {
             var usage = Usage()
             for step in steps {

@@ -195,9 +195,11 @@ final class EngineLoop: @unchecked Sendable {
         guard let context else { return }
         let idle = slots.indices.filter { slots[$0].generation == nil }
         let common = idle.map { commonPrefix(slots[$0].tokens, generation.prompt) }
+        // A sequence whose greater part would be lost is left alone, as long as there is an older one.
+        let worth = idle.indices.map { 2 * common[$0] >= slots[idle[$0]].tokens.count ? common[$0] : 0 }
         guard
             let best = idle.indices.max(by: { a, b in
-                (common[a], slots[idle[b]].lastUsed) < (common[b], slots[idle[a]].lastUsed)
+                (worth[a], slots[idle[b]].lastUsed) < (worth[b], slots[idle[a]].lastUsed)
             })
         else { return }
         let index = idle[best]
@@ -265,7 +267,10 @@ final class EngineLoop: @unchecked Sendable {
         guard let context, let generation = slots[index].generation else { return }
         // Beside running answers a prompt is read in small pieces, so that nobody's words stall for long.
         let room = min(ContextHandle.batchTokens - context.batchCount, isAlone ? ContextHandle.batchTokens : 64)
-        let end = min(generation.fed + room, generation.prompt.count)
+        var end = min(generation.fed + room, generation.prompt.count)
+        // ggml takes other kernels, with other rounding, for one row than for many. Where the answer should be the same
+        // each time, the last token is always computed by itself, as it is when the rest of the prompt is reused.
+        if generation.isRepeatable, end == generation.prompt.count, end - generation.fed > 1 { end -= 1 }
         for position in generation.fed..<end {
             generation.logitsIndex = context.add(
                 generation.prompt[position], position: position, sequence: index,

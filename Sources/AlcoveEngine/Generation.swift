@@ -13,6 +13,8 @@ final class Generation {
     let prompt: [Token]
     let maxTokens: Int
     let stop: StopSignal
+    /// Whether the same request should give the same answer again: a seed was given, or nothing is drawn at all.
+    let isRepeatable: Bool
     let sampler: TokenSampler
     private let output: (Output) -> Bool
 
@@ -27,12 +29,13 @@ final class Generation {
     var logitsIndex: Int32 = -1
 
     init(
-        prompt: [Token], maxTokens: Int, sampler: TokenSampler, stop: StopSignal,
+        prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stop: StopSignal,
         output: @escaping (Output) -> Bool
     ) {
         self.prompt = prompt
         self.maxTokens = maxTokens
         self.stop = stop
+        self.isRepeatable = isRepeatable
         self.output = output
         self.sampler = sampler
         usage.promptTokens = prompt.count

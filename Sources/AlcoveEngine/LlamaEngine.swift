@@ -110,7 +110,7 @@ public final class LlamaEngine: LanguageModel {
     public func generate(_ request: GenerationRequest) -> AsyncThrowingStream<GenerationEvent, any Error> {
         let stop = request.stopSignal
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: GenerationEvent.self)
-        continuation.onTermination = { _ in stop.set() }
+        continuation.onTermination = { if case .cancelled = $0 { stop.set() } }
         stop.whenSet { [loop] in loop.wake() }
         prompts.async { [self] in
             do {
@@ -139,7 +139,8 @@ public final class LlamaEngine: LanguageModel {
         loop.submit(
             Generation(
                 prompt: tokens, maxTokens: min(request.maxTokens ?? room, room),
-                sampler: TokenSampler(options: request.sampling, vocabulary: vocabulary), stop: stop
+                sampler: TokenSampler(options: request.sampling, vocabulary: vocabulary),
+                isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0, stop: stop
             ) { output in
                 switch output {
                 case .promptProgress(let done, let total):
