@@ -15,7 +15,7 @@ struct LlamaEngineTests {
         #expect(answer.text.contains("Paris"))
         #expect(answer.reason == .stop)
         #expect(answer.usage.promptTokens == 42)
-        #expect(answer.usage.completionTokens == answer.pieces.count)
+        #expect(answer.usage.completionTokens >= answer.pieces.count)
         #expect(answer.progress.last == 42)
     }
 

@@ -55,6 +55,7 @@ package struct GGUFError: UserFacingError, Hashable {
     package let hint: String?
 
     package var code: String { reason.rawValue }
+    package var place: ErrorPlace { .data }
 
     /// - Parameter hint: what to try; nil takes the usual advice for the reason.
     package init(_ reason: Reason, _ message: String, hint: String? = nil) {
