@@ -1,4 +1,4 @@
-internal import AlcoveCore
+package import AlcoveCore
 
 /// Why a model file is refused before the engine sees it.
 package struct GGUFError: UserFacingError, Hashable {
