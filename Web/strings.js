@@ -33,7 +33,7 @@ const english = {
 
     composerLabel: "Message",
     placeholder: "Ask anything",
-    placeholderNoModel: "Write now, send when it is ready",
+    placeholderNoModel: "Waiting for a model…",
     send: "Send",
     stop: "Stop the answer",
     keysDesk: "Enter sends · Shift + Enter makes a line",

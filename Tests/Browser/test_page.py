@@ -535,7 +535,9 @@ def test_a_host_that_comes_back_is_found_again(host, open_page):
     host.reachable = True
 
     expect(page.locator("#model-name")).to_have_text("SmolLM2 135M Q8_0")
-    ask(page, "hello again")
+    page.fill("#box", "hello again")
+    expect(page.locator("#send")).to_be_enabled()
+    page.press("#box", "Enter")
     finished(page)
 
 
