@@ -57,6 +57,7 @@ function carryOut(action) {
     switch (action.do) {
         case "showAnswer":
             view.beginAnswer();
+            $("announcer").textContent = "";
             composer.setAnswering(true);
             break;
         case "strip":
@@ -132,6 +133,8 @@ async function read(reader, start) {
                 type: "refused", reader, status: error.status, code: error.code, hint: error.hint,
                 error: error.message || t("refusedPlain", error.status),
             });
+            // The host has forgotten this session (it was started anew): the next send needs a fresh one.
+            if (error.status === 404 && !transport.answering) openChat(chat.id);
         } else {
             dispatch({ type: "failed", reader, transport: error.transport === true, error: error.message });
         }

@@ -57,8 +57,8 @@ export class Model {
         const [title, below] = {
             Loaded: () => [shown, this.#loadedWords()],
             Loading: () => [
-                t("modelLoading", shown) + (Number.isFinite(model.loading) ? ` ${t("percent", model.loading)}` : ""),
-                t("modelLoadingSub"),
+                t("modelLoading", shown),
+                [Number.isFinite(model.loading) && t("percent", model.loading), t("modelLoadingSub")].filter(Boolean).join(" · "),
             ],
             Failed: () => [t("modelFailed"), shown],
             None: () => [t("modelNone"), t("modelNoneSub")],

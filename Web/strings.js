@@ -19,7 +19,7 @@ const english = {
     cancel: "Cancel",
     remove: "Delete",
     removeTitle: "Delete this chat?",
-    removeBody: (title) => `“${title}” and its answers go from this device. This cannot be undone.`,
+    removeBody: (title) => `“${title}” and its answers are deleted from this device. This cannot be undone.`,
     privacy: "Runs on this device",
 
     conversation: "Conversation",
@@ -64,7 +64,7 @@ const english = {
     modelNone: "No model yet",
     modelNoneSub: "Nothing to answer with",
     modelLoading: (name) => `Loading ${name}…`,
-    modelLoadingSub: "A moment: you can write already",
+    modelLoadingSub: "you can write already",
     modelFailed: "The model did not load",
     modelUnreachable: "Alcove is not answering",
     modelUnreachableSub: "Trying again…",

@@ -126,6 +126,19 @@ def test_a_refused_send_puts_the_words_back_and_says_what_to_do(host, open_page)
     expect(page.locator(".message")).to_have_count(0)
 
 
+def test_a_session_the_host_forgot_is_opened_anew_with_the_words_kept(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    host.script(Refuse(404, "There is no such session.", "session_missing"))
+
+    with page.expect_response(re.compile("/api/sessions")):
+        ask(page, "my words")
+
+    expect(page.locator("#box")).to_have_value("my words")
+    expect(page.locator(".notice")).to_contain_text("There is no such session.")
+    page.press("#box", "Enter")
+    expect(answer(page).locator(".body")).to_have_text("You said: my words")
+
+
 def test_a_send_that_never_arrives_puts_the_words_back(host, open_page):
     page = open_page(host.url, allow=NETWORK)
     host.script(Wait("hang"), words("late"), done())
@@ -243,7 +256,7 @@ def test_a_chat_can_be_renamed_and_deleted(host, chat):
 
     chat.get_by_role("button", name="Rename or delete “New name”").click()
     chat.locator("#rename").get_by_role("button", name="Delete").click()
-    expect(chat.locator("#remove")).to_contain_text("“New name” and its answers go from this device.")
+    expect(chat.locator("#remove")).to_contain_text("“New name” and its answers are deleted from this device.")
     chat.locator("#remove").get_by_role("button", name="Delete").click()
 
     expect(chat.locator(".drawer .none")).to_be_visible()
@@ -489,7 +502,8 @@ def test_examples_only_fill_the_box(host, chat):
 def test_while_a_model_loads_the_page_says_so_and_lets_you_write(host, open_page):
     host.model.update(state="Loading", loading=0.43)
     page = open_page(host.url)
-    expect(page.locator("#model-name")).to_have_text("Loading SmolLM2 135M Q8_0… 43 %")
+    expect(page.locator("#model-name")).to_have_text("Loading SmolLM2 135M Q8_0…")
+    expect(page.locator("#model-sub")).to_have_text("43 % · you can write already")
     page.fill("#box", "early words")
     expect(page.locator("#send")).to_be_disabled()
     page.press("#box", "Enter")
