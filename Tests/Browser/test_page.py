@@ -616,13 +616,15 @@ def test_every_text_colour_stands_out_from_its_ground(host, open_page, scheme):
 def test_a_chat_picked_while_the_page_starts_is_the_one_that_opens(host, open_page):
     host.save_chat("Picked early", [{"role": "user", "content": "early"}])
     page = open_page(host.url, wait=False)
-    held = []
-    page.route("**/api/agent/engine", lambda route: held.append(route))
+    engine, session = [], []
+    page.route("**/api/agent/engine", lambda route: engine.append(route))
+    page.route("**/api/sessions?*", lambda route: route.continue_() if session else session.append(route))
     page.reload()
 
     page.locator(".chat", has_text="Picked early").click()
-    expect(page.locator(".message.user")).to_have_text("early")
-    held[0].continue_()
+    engine[0].continue_()
+    expect(page.locator("#model-name")).to_have_text("SmolLM2 135M Q8_0")
+    session[0].continue_()
 
     page.wait_for_selector("html[data-started]")
     expect(page.locator(".message.user")).to_have_text("early")
