@@ -1,7 +1,6 @@
 // Every word the page says, in one table. Another language is another table with the same keys.
 
 const english = {
-    appName: "Alcove",
     skipToComposer: "Skip to the message box",
     menu: "Chats",
     closeMenu: "Close the list of chats",
@@ -70,7 +69,6 @@ const english = {
     modelUnreachableSub: "Trying again…",
     contextWindow: (n) => `${n} context`,
     onDevice: "On this device",
-    modelDetails: "The model",
     close: "Close",
     detailFile: "File",
     detailArchitecture: "Architecture",

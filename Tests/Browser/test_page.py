@@ -526,6 +526,19 @@ def test_without_a_model_the_page_says_what_to_do(host, open_page):
     expect(page.locator("#send")).to_be_disabled()
 
 
+def test_what_the_engine_has_to_say_about_a_model_is_said_once(host, open_page):
+    host.model.update(notices=["This model has no chat template, so ChatML is used."])
+    page = open_page(host.url)
+    expect(page.locator(".notice")).to_have_count(1)
+    expect(page.locator(".notice")).to_contain_text("ChatML is used")
+    page.get_by_role("button", name="Dismiss").click()
+
+    with page.expect_response(re.compile("/api/agent/engine")):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    expect(page.locator(".notice")).to_have_count(0)
+
+
 def test_a_model_that_failed_says_why(host, open_page):
     host.model.update(state="Failed", error="The file ends in the middle of tensor 3.")
     page = open_page(host.url)
