@@ -39,12 +39,15 @@ const model = new Model({
     sheet: $("model-sheet"), sheetTitle: $("model-sheet-title"), sheetError: $("model-sheet-error"),
     facts: $("model-facts"), close: $("model-close"),
     empty: { title: $("empty-title"), body: $("empty-body"), command: $("empty-command"), examples: $("examples") },
-}, host, { ready: modelChanged, failed });
+}, host, { ready: modelChanged, notice: (sentence) => notice({ sentence }), failed });
 
 function modelChanged(ready) {
     composer.setReady(ready && chat !== null);
     // The host was away when the page started, and is back.
-    if (ready && started && chat === null) start();
+    if (ready && started && chat === null) {
+        clearNotices();
+        start();
+    }
 }
 
 // MARK: the transport's decisions, carried out
@@ -57,6 +60,7 @@ function carryOut(action) {
     switch (action.do) {
         case "showAnswer":
             view.beginAnswer();
+            $("announcer").textContent = "";
             composer.setAnswering(true);
             break;
         case "strip":
@@ -132,6 +136,8 @@ async function read(reader, start) {
                 type: "refused", reader, status: error.status, code: error.code, hint: error.hint,
                 error: error.message || t("refusedPlain", error.status),
             });
+            // The host has forgotten this session (it was started anew): the next send needs a fresh one.
+            if (error.status === 404 && !transport.answering) openChat(chat.id);
         } else {
             dispatch({ type: "failed", reader, transport: error.transport === true, error: error.message });
         }
@@ -232,7 +238,7 @@ async function openSession(id) {
     // What was on the screen stays until here: a chat that cannot be opened costs nothing.
     const same = chat?.id === session.conversationId;
     dispatch({ type: "left" });
-    if (!same) clearNotices();
+    if (chat !== null && !same) clearNotices();
     chat = {
         id: session.conversationId, sessionId: session.sessionId, title: session.title, think: session.think,
         history: [...(session.messages ?? [])],
