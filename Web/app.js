@@ -171,6 +171,11 @@ addEventListener("pageshow", (event) => event.persisted && dispatch({ type: "vis
 
 function send(text) {
     if (!chat || transport.answering) return false;
+    if (pendingOpens > 0) {
+        // A chat is being opened: what is sent now belongs to it, and would be lost in the one that goes.
+        afterOpening = text;
+        return true;
+    }
     clearNotices();
     chat.history.push({ role: "user", content: text });
     view.addUser(text);
@@ -218,8 +223,18 @@ function forgetDraft() {
 
 // MARK: chats
 
+let pendingOpens = 0;
+let afterOpening = null;
+
 function openChat(id) {
-    opened = openSession(id);
+    pendingOpens += 1;
+    opened = openSession(id).finally(() => {
+        pendingOpens -= 1;
+        if (pendingOpens > 0 || afterOpening === null) return;
+        const words = afterOpening;
+        afterOpening = null;
+        if (!send(words)) composer.giveBack(words);
+    });
     return opened;
 }
 
