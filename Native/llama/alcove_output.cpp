@@ -7,9 +7,11 @@
 #include "json.h"
 #include "peg-parser.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 
 struct alcove_output {
@@ -56,9 +58,75 @@ std::string text_or_empty(const common_json & object, const char * key) {
     return object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>() : "";
 }
 
+// The texts at which a stretch of free text ends, anywhere in a serialised parser.
+void collect_delimiters(const common_json & node, std::set<std::string> & out) {
+    if (node.is_array()) {
+        for (const auto & item : node) { collect_delimiters(item, out); }
+    } else if (node.is_object()) {
+        if (text_or_empty(node, "type") == "schema") { return; }
+        if (node.contains("delimiters") && node.at("delimiters").is_array()) {
+            for (const auto & item : node.at("delimiters")) { out.insert(item.get<std::string>()); }
+            return;
+        }
+        for (const auto & [key, value] : node.items()) { collect_delimiters(value, out); }
+    }
+}
+
+std::string without_space_at_end(const std::string & text) {
+    size_t end = text.find_last_not_of(" \t\r\n");
+    return end == std::string::npos ? "" : text.substr(0, end + 1);
+}
+
+bool opens_call(const std::string & text) {
+    if (text.empty() || (text[0] != '<' && text[0] != '[')) { return false; }
+    std::string lower;
+    for (char c : text) { lower += (char) std::tolower((unsigned char) c); }
+    return lower.find("tool") != std::string::npos || lower.find("call") != std::string::npos ||
+        lower.find("func") != std::string::npos;
+}
+
+// The library takes the white space that a template writes behind "<tool_call>" for a part of the marker. Models leave it
+// out, and then the whole call would count as text. Here a marker ends at its last visible character, and white space may
+// follow.
+void loosen_call_markers(common_json & program, const std::set<std::string> & delimiters) {
+    std::set<std::string> wide;
+    for (const auto & text : delimiters) {
+        if (opens_call(text) && without_space_at_end(text) != text) { wide.insert(text); }
+    }
+    if (wide.empty() || !program.contains("parsers") || !program.at("parsers").is_array()) { return; }
+    common_json nodes = common_json::array();
+    for (const auto & node : program.at("parsers")) { nodes.push_back(node); }
+    const size_t count = nodes.size();
+    for (size_t i = 0; i < count; i++) {
+        std::string type = text_or_empty(nodes.at(i), "type");
+        if (type == "until") {
+            common_json list = common_json::array();
+            for (const auto & item : nodes.at(i).at("delimiters")) {
+                std::string text = item.get<std::string>();
+                list.push_back(wide.count(text) ? without_space_at_end(text) : text);
+            }
+            nodes[i]["delimiters"] = list;
+        } else if (type == "literal" && wide.count(text_or_empty(nodes.at(i), "literal"))) {
+            common_json literal = common_json::object(), space = common_json::object(), both = common_json::object();
+            literal["type"]    = std::string("literal");
+            literal["literal"] = without_space_at_end(text_or_empty(nodes.at(i), "literal"));
+            space["type"]      = std::string("space");
+            common_json children = common_json::array();
+            children.push_back((int64_t) nodes.size());
+            children.push_back((int64_t) nodes.size() + 1);
+            both["type"]     = std::string("sequence");
+            both["children"] = children;
+            nodes.push_back(literal);
+            nodes.push_back(space);
+            nodes[i] = both;
+        }
+    }
+    program["parsers"] = nodes;
+}
+
 }  // namespace
 
-extern "C" alcove_output * alcove_output_open(const char * request_text, char ** error) {
+extern "C" alcove_output * alcove_output_open(const char * request_text, char ** answer) {
     alcove_output * result = nullptr;
     char * text = guarded([&] {
         auto request = common_json::parse(request_text);
@@ -68,11 +136,23 @@ extern "C" alcove_output * alcove_output_open(const char * request_text, char **
         output->params.generation_prompt = text_or_empty(request, "generation_prompt");
         std::string parser               = text_or_empty(request, "parser");
         output->params.parser = build_chat_peg_parser([](common_chat_peg_builder & p) { return p.content(p.rest()) + p.end(); });
-        if (!parser.empty()) { output->params.parser.load(parser); }
+        std::set<std::string> delimiters;
+        if (!parser.empty()) {
+            auto program = common_json::parse(parser);
+            collect_delimiters(program, delimiters);
+            loosen_call_markers(program, delimiters);
+            output->params.parser.load(program.dump());
+            delimiters.clear();
+            collect_delimiters(program, delimiters);
+        }
+        common_json list = common_json::array();
+        for (const auto & item : delimiters) { list.push_back(item); }
+        common_json opened = common_json::object();
+        opened["delimiters"] = list;
         result = output.release();
-        return common_json::object();
+        return opened;
     });
-    if (result) { free(text); } else { *error = text; }
+    *answer = text;
     return result;
 }
 

@@ -12,8 +12,9 @@ extern "C" {
 // The text of one answer with its parser, loaded once. Used by one thread at a time.
 typedef struct alcove_output alcove_output;
 
-// `request`: {"parser", "format", "generation_prompt", "reasoning_format"}. On failure returns NULL and sets *error.
-alcove_output * alcove_output_open(const char * request, char ** error);
+// `request`: {"parser", "format", "generation_prompt", "reasoning_format"}. *answer becomes {"delimiters": [texts
+// at which free text may end]}, or a failure document with the result NULL.
+alcove_output * alcove_output_open(const char * request, char ** answer);
 void alcove_output_close(alcove_output * output);
 
 void alcove_output_append(alcove_output * output, const char * text, size_t size);
