@@ -46,6 +46,12 @@ public struct ModelDescription: Sendable, Hashable {
 public struct GenerationRequest: Sendable {
     public var messages: [Message]
     public var tools: [ToolDeclaration]
+    public var toolChoice: ToolChoice
+    /// Whether one answer may call several tools.
+    public var parallelToolCalls: Bool
+    /// JSON schema that the answer's text must follow; it is held to it while it is written. Not together with tools
+    /// that may be called.
+    public var responseSchema: JSONValue?
     /// Whether the model may reason first, where its template can say so.
     public var thinking: Bool
     public var sampling: SamplingOptions
@@ -57,18 +63,34 @@ public struct GenerationRequest: Sendable {
     public var stopSignal: StopSignal
 
     public init(
-        messages: [Message], tools: [ToolDeclaration] = [], thinking: Bool = false,
+        messages: [Message], tools: [ToolDeclaration] = [], toolChoice: ToolChoice = .auto,
+        parallelToolCalls: Bool = true, responseSchema: JSONValue? = nil, thinking: Bool = false,
         sampling: SamplingOptions = SamplingOptions(), maxTokens: Int? = nil, stop: [String] = [],
         stopSignal: StopSignal = StopSignal()
     ) {
         self.messages = messages
         self.tools = tools
+        self.toolChoice = toolChoice
+        self.parallelToolCalls = parallelToolCalls
+        self.responseSchema = responseSchema
         self.thinking = thinking
         self.sampling = sampling
         self.maxTokens = maxTokens
         self.stop = stop
         self.stopSignal = stopSignal
     }
+}
+
+/// Whether an answer calls tools.
+public enum ToolChoice: Sendable, Hashable {
+    /// As the model likes.
+    case auto
+    /// At least one call; the model can write nothing else.
+    case required
+    /// No call. The tools stay declared, so that the prompt's beginning stays the same.
+    case none
+    /// A call of this tool and of no other.
+    case named(String)
 }
 
 /// How the next token is chosen. The defaults are llama.cpp's; greedy is temperature 0.
@@ -106,15 +128,52 @@ public enum GenerationEvent: Sendable, Hashable {
     case promptProgress(done: Int, total: Int)
     case reasoning(String)
     case text(String)
+    /// More of a call that is being written; for showing, never for acting.
+    case toolCallPart(ToolCallPart)
+    /// A call that is written to its end, in the order of writing. Its arguments are a JSON object, checked against
+    /// nothing else; its id is unique in the answer.
+    case toolCall(ToolCall)
+    /// What was meant as a call and cannot be read as one. Nothing is lost: the loop can show it to the model.
+    case brokenToolCall(BrokenToolCall)
     /// Something the person should know, as a sentence; it is not part of the answer.
     case notice(String)
     case finished(FinishReason, Usage)
+}
+
+/// More of a call that is being written.
+public struct ToolCallPart: Sendable, Hashable {
+    /// Which call of the answer, from 0.
+    public var index: Int
+    /// The tool, told with the first part only.
+    public var name: String?
+    /// What the arguments grew by, as JSON text.
+    public var arguments: String
+
+    public init(index: Int, name: String?, arguments: String) {
+        self.index = index
+        self.name = name
+        self.arguments = arguments
+    }
+}
+
+/// A call that cannot be read, as the model wrote it.
+public struct BrokenToolCall: Sendable, Hashable {
+    public var text: String
+    /// What is wrong with it, as a sentence.
+    public var reason: String
+
+    public init(text: String, reason: String) {
+        self.text = text
+        self.reason = reason
+    }
 }
 
 /// Why an answer ended.
 public enum FinishReason: String, Sendable, Hashable {
     /// The model ended it, or a stop string did.
     case stop
+    /// The model ended it, and it asks for tools.
+    case toolCalls
     /// The token limit or the window was reached.
     case length
     case cancelled

@@ -18,6 +18,8 @@ public final class ChatTemplate: Sendable {
 
     public let source: String
     private let handle: Handle
+    /// Whether the template declares tools and writes their calls.
+    let knowsTools: Bool
 
     /// Parses a template.
     ///
@@ -35,6 +37,8 @@ public final class ChatTemplate: Sendable {
             throw .fault(reason: "an unknown fault", line: nil)
         }
         handle = Handle(raw: raw)
+        let known = try ChatLibrary.take(alcove_chat_capabilities(raw))
+        knowsTools = known["supports_tool_calls"]?.bool ?? false
     }
 
     /// Renders a conversation into the prompt that makes the model answer it.
@@ -68,10 +72,6 @@ public final class ChatTemplate: Sendable {
 
 /// What a template is given to render.
 public struct Conversation: Sendable {
-    public enum ToolChoice: String, Sendable {
-        case auto, required, none
-    }
-
     public var messages: [Message]
     public var tools: [ToolDeclaration]
     public var toolChoice: ToolChoice
@@ -79,6 +79,8 @@ public struct Conversation: Sendable {
     public var thinking: Bool
     /// JSON schema that the answer must follow.
     public var schema: JSONValue?
+    /// How reasoning is told apart: `auto`, `none` (it stays in the text), or another name the library knows.
+    public var reasoningFormat = "auto"
     /// False renders the conversation as it is, without the words that make the model answer.
     public var addsGenerationPrompt: Bool
     /// What the template's clock says, in seconds since 1970; nil is now.
@@ -101,14 +103,24 @@ public struct Conversation: Sendable {
 
     var request: JSONValue {
         var object: JSONObject = [
-            "messages": .array(messages.map(\.templateValue)), "tool_choice": .string(toolChoice.rawValue),
+            "messages": .array(messages.map(\.templateValue)), "tool_choice": .string(toolChoice.libraryName),
             "parallel_tool_calls": .bool(parallelToolCalls), "enable_thinking": .bool(thinking),
-            "add_generation_prompt": .bool(addsGenerationPrompt),
+            "add_generation_prompt": .bool(addsGenerationPrompt), "reasoning_format": .string(reasoningFormat),
         ]
         if !tools.isEmpty { object["tools"] = .array(tools.map(\.openAIValue)) }
         if let schema { object["json_schema"] = schema }
         if let now { object["now"] = .integer(now) }
         return .object(object)
+    }
+}
+
+extension ToolChoice {
+    fileprivate var libraryName: String {
+        switch self {
+        case .auto: "auto"
+        case .none: "none"
+        case .required, .named: "required"
+        }
     }
 }
 
@@ -136,7 +148,7 @@ extension Message {
 
 extension ToolCall {
     /// Arguments that are an object; a broken call in the history must not break every later prompt.
-    fileprivate var readableArguments: String {
+    var readableArguments: String {
         guard let value = try? JSONValue(parsing: arguments), value.object != nil else { return "{}" }
         return arguments
     }

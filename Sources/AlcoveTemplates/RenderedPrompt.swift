@@ -24,6 +24,12 @@ public struct RenderedPrompt: Sendable, Hashable {
     /// Whether the template knows of reasoning.
     public var supportsThinking: Bool
 
+    /// Texts that begin a call in this format.
+    public var callMarkers: [String] {
+        (grammar?.triggers ?? []).filter { $0.kind == OutputGrammar.Trigger.word }.map(\.text)
+            + (grammar?.preservedTokens ?? []).filter { $0.contains("tool_call") || $0.contains("TOOL_CALL") }
+    }
+
     public var text: String { parts.map(\.text).joined() }
 
     init(document: JSONValue) {
@@ -34,7 +40,9 @@ public struct RenderedPrompt: Sendable, Hashable {
         supportsThinking = document["supports_thinking"]?.bool ?? false
         parser = OutputParser(
             format: document["format"]?.int ?? 0, program: document["parser"]?.string ?? "",
-            generationPrompt: document["generation_prompt"]?.string ?? "")
+            generationPrompt: document["generation_prompt"]?.string ?? "",
+            reasoningStart: document["thinking_start"]?.string ?? "",
+            reasoningEnd: document["thinking_ends"]?.array?.first?.string ?? "")
         let text = document["grammar"]?.string ?? ""
         grammar =
             text.isEmpty
@@ -54,6 +62,7 @@ public struct OutputGrammar: Sendable, Hashable {
     public struct Trigger: Sendable, Hashable {
         /// The library's `common_grammar_trigger_type`: 0 token, 1 word, 2 pattern, 3 full pattern.
         public var kind: Int
+        static let word = 1
         public var text: String
         public var token: Int
     }

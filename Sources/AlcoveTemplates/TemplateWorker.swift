@@ -39,6 +39,11 @@ public final class TemplateWorker {
         return answer["output"]?.string ?? ""
     }
 
+    /// Answers one line of `alcove plumbing toolcall` or `grammar`.
+    public func answer(_ part: String, _ line: JSONValue) throws(TemplateError) -> JSONValue {
+        try ask(["op": .string(part), "line": line])
+    }
+
     private func ask(_ request: JSONValue) throws(TemplateError) -> JSONValue {
         let child: Child
         if let running = self.child { child = running } else { child = try Child(command: command) }
@@ -103,6 +108,8 @@ public final class TemplateWorker {
                 ).run()
                 return ["ok": true]
             }
+            if request["op"]?.string == "toolcall" { return try CallPlumbing.toolcall(request["line"] ?? [:]) }
+            if request["op"]?.string == "grammar" { return try CallPlumbing.grammar(request["line"] ?? [:]) }
             return [
                 "output": .string(
                     try Jinja.render(

@@ -29,6 +29,11 @@ struct Answer {
     var progress: [Int] = []
     var reason: FinishReason?
     var usage = Usage()
+    var reasoning = ""
+    var calls: [ToolCall] = []
+    var broken: [BrokenToolCall] = []
+    var parts: [ToolCallPart] = []
+    var notices: [String] = []
 
     static func collect(_ events: AsyncThrowingStream<GenerationEvent, any Error>) async throws -> Answer {
         var answer = Answer()
@@ -45,7 +50,11 @@ struct Answer {
         case .finished(let reason, let usage):
             self.reason = reason
             self.usage = usage
-        case .reasoning, .notice: break
+        case .reasoning(let piece): reasoning += piece
+        case .notice(let sentence): notices.append(sentence)
+        case .toolCallPart(let part): parts.append(part)
+        case .toolCall(let call): calls.append(call)
+        case .brokenToolCall(let call): broken.append(call)
         }
     }
 }

@@ -60,6 +60,7 @@ package struct AgentLoop: Sendable {
                     result.text += delta
                     turn.append(.text(delta))
                 case .notice(let sentence): turn.append(.notice(sentence))
+                case .toolCallPart, .toolCall, .brokenToolCall: break  // no tools are declared yet
                 case .finished(let reason, let usage):
                     result.end.reason = reason
                     result.end.usage = usage

@@ -10,6 +10,10 @@ enum PlumbingCommand {
         discussion: "Each reads one JSON object a line and answers one a line, in order. \"id\" is echoed.",
         subcommands: [
             part("template", "Render a Jinja template: template, context, now, options.", template),
+            part("toolcall", "Read an answer: format or template, input or stream, tools.") { line in
+                try worker.answer("toolcall", line)
+            },
+            part("grammar", "Make a grammar: schema or tools.") { line in try worker.answer("grammar", line) },
             part("http", "Parse HTTP requests: chunks (Base64).") { line in
                 plumbingHTTP(chunks: try chunks(line))
             },
@@ -167,6 +171,8 @@ private final class TemplateWorkerBox: @unchecked Sendable {
     private let worker: TemplateWorker
 
     init(program: String) { worker = TemplateWorker(command: [program, "plumbing", "template-worker"]) }
+
+    func answer(_ part: String, _ line: JSONValue) throws -> JSONValue { try worker.answer(part, line) }
 
     func render(template: String, context: JSONValue, now: Int64?) throws -> String {
         try worker.render(template: template, context: context, now: now)

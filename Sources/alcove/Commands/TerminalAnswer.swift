@@ -26,6 +26,8 @@ struct TerminalAnswer {
                 endsWithNewline = text.hasSuffix("\n")
                 Terminal.write(text)
             case .notice(let sentence): Terminal.notice(sentence)
+            case .toolCallPart, .toolCall: break
+            case .brokenToolCall(let call): Terminal.notice(call.text)
             case .finished(let end, _): reason = end
             }
         }
@@ -34,7 +36,7 @@ struct TerminalAnswer {
         case .length: Terminal.notice("(The answer was cut at the token limit.)")
         case .cancelled: Terminal.notice("(Stopped.)")
         case .error: Terminal.notice("(The answer could not be finished.)")
-        case .stop: break
+        case .stop, .toolCalls: break
         }
         return reason
     }
