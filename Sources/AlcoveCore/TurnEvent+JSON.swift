@@ -50,12 +50,9 @@ extension TurnEvent.Body {
                 "call": .string(note.call), "tool": .string(note.tool), "ok": .bool(note.succeeded),
                 "detail": .string(note.detail), "observation": .string(note.observation),
                 "round": JSONValue(note.round), "seconds": .double(note.seconds), "receipt": JSONValue(note.receipt),
+                "files": .array(note.files.map(\.payload)),
             ]
-        case .artifact(let note):
-            [
-                "call": .string(note.call), "name": .string(note.name), "bytes": JSONValue(note.bytes),
-                "url": .string(note.url),
-            ]
+        case .artifact(let note): note.payload
         case .usage(let usage): usage.payload
         case .checkpoint(let phase, let call): ["phase": .string(phase.rawValue), "call": JSONValue(call)]
         case .finished(let end):
@@ -110,12 +107,10 @@ extension TurnEvent.Body {
                     call: payload["call"]?.string ?? "", tool: payload["tool"]?.string ?? "",
                     succeeded: payload["ok"]?.bool ?? false, detail: payload["detail"]?.string ?? "",
                     observation: payload["observation"]?.string ?? "", round: payload["round"]?.int ?? 0,
-                    seconds: payload["seconds"]?.double ?? 0, receipt: payload["receipt"]?.string))
+                    seconds: payload["seconds"]?.double ?? 0, receipt: payload["receipt"]?.string,
+                    files: (payload["files"]?.array ?? []).map(ArtifactNote.init(payload:))))
         case "artifact":
-            self = .artifact(
-                ArtifactNote(
-                    call: payload["call"]?.string ?? "", name: payload["name"]?.string ?? "",
-                    bytes: payload["bytes"]?.int ?? 0, url: payload["url"]?.string ?? ""))
+            self = .artifact(ArtifactNote(payload: payload))
         case "usage": self = .usage(Usage(payload: payload))
         case "checkpoint":
             guard let phase = payload["phase"]?.string.flatMap(RunPhase.init(rawValue:)) else { return nil }
@@ -129,6 +124,18 @@ extension TurnEvent.Body {
                     stoppedBy: payload["stopped_by"]?.string))
         default: return nil
         }
+    }
+}
+
+extension ArtifactNote {
+    fileprivate var payload: JSONValue {
+        ["call": .string(call), "name": .string(name), "bytes": JSONValue(bytes), "url": .string(url)]
+    }
+
+    fileprivate init(payload: JSONValue) {
+        self.init(
+            call: payload["call"]?.string ?? "", name: payload["name"]?.string ?? "",
+            bytes: payload["bytes"]?.int ?? 0, url: payload["url"]?.string ?? "")
     }
 }
 

@@ -115,11 +115,14 @@ public struct ToolNote: Sendable, Hashable {
     public var seconds: Double
     /// Nil when nothing was executed: refused, unknown, ill-typed.
     public var receipt: String?
+    /// What it left to be had; each has had its own event as well.
+    public var files: [ArtifactNote]
 
     public init(
         call: String, tool: String, succeeded: Bool, detail: String, observation: String, round: Int,
-        seconds: Double, receipt: String?
+        seconds: Double, receipt: String?, files: [ArtifactNote] = []
     ) {
+        self.files = files
         self.call = call
         self.tool = tool
         self.succeeded = succeeded

@@ -104,7 +104,7 @@ public final class StreamingOutput {
             var events: [GenerationEvent] = []
             while true {
                 switch output.parse() {
-                case .whole, .open where seemsGlued: return events + finishGlued()
+                case .whole where seemsGlued, .open where seemsGlued: return events + finishGlued()
                 case .whole: return events + self.events(isLast: true)
                 case .open: return events + finishOpen()
                 case .failed:

@@ -73,7 +73,7 @@ struct ChatRoutes: Sendable {
     private func frames(of turn: Turn, from start: Int, session: String?) -> HTTPResponse {
         ServerSentEvents.response(headers: ["X-Alcove-Turn": turn.id.text]) { send in
             for try await event in turn.events(from: start) {
-                try await send(PageFrames.frame(event, session: session))
+                for frame in PageFrames.frames(event, session: session) { try await send(frame) }
             }
         }
     }
