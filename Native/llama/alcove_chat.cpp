@@ -1,6 +1,11 @@
-// See alcove_chat.h. This file is compiled INSTEAD of common/chat.cpp, which it includes: the library marks which parts
-// of a rendered prompt came from input (common/jinja/README.md) and then throws the marks away inside a static function.
-// Two calls of that function are renamed below so that the marks can be read, with no copy of the library to keep.
+// See alcove_chat.h. This file is compiled INSTEAD of common/chat.cpp, which it includes: the library's template language
+// can mark which parts of a rendered prompt came from input (common/jinja/README.md) and then throws the marks away inside
+// a static function. Two calls of that function are renamed below so that the marks can be read, with no copy of the
+// library to keep.
+//
+// The library marks input and forgets the mark in many places: tojson, join, all but the last piece of split, one
+// character of a text, the keys of an object. So the mark is used the other way round here: it says "these are the
+// template's own words", it is given to the literals of the template's source, and whatever loses it counts as input.
 #include "alcove_chat.h"
 
 #include "chat-auto-parser-helpers.h"
@@ -17,10 +22,15 @@
 #include "log.h"
 #include "parsers/parsers.h"
 #include "peg-parser.h"
+#include "unicode.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,17 +51,352 @@ bool is_known_role(const std::string & role) {
     return known.count(role) > 0;
 }
 
+// A number as Python's repr writes it: the shortest digits that read back, 1.0 with its fraction, 1e+16 with an exponent.
+std::string python_float(double number) {
+    if (std::isnan(number)) { return "nan"; }
+    if (std::isinf(number)) { return number < 0 ? "-inf" : "inf"; }
+    char buffer[64];
+    auto end = std::to_chars(buffer, buffer + sizeof(buffer), number, std::chars_format::scientific).ptr;
+    std::string text(buffer, end);
+    size_t mark   = text.find('e');
+    int  exponent = std::stoi(text.substr(mark + 1));
+    if (exponent < -4 || exponent >= 16) { return text; }
+    end = std::to_chars(buffer, buffer + sizeof(buffer), number, std::chars_format::fixed).ptr;
+    text.assign(buffer, end);
+    return text.find('.') == std::string::npos ? text + ".0" : text;
+}
+
 }  // namespace
 
 namespace jinja {
 
-// As global_from_json, but words of the host stay the template's: the BOS and EOS texts (they come through the same
-// door as messages), and role names, of which templates build control tokens: '<|' + message.role + '|>'.
-static void global_from_json_marked(context & ctx, const common_json & object, bool mark_input) {
-    global_from_json(ctx, object, mark_input);
+// Text with the mark: words of the template, or of the host.
+static value own_words(const std::string & text) { return mk_val<value_string>(string(text, true)); }
+
+static bool is_own_words(const value & item) {
+    return !is_val<value_string>(item) || item->val_str.all_parts_are_input();
+}
+
+struct own_literal : string_literal {
+    using string_literal::string_literal;
+    value execute_impl(context &) const override { return own_words(val); }
+};
+
+struct python_float_t : value_float_t {
+    using value_float_t::value_float_t;
+    string as_string() const override { return python_float(val_flt); }
+};
+
+// A null that prints as None.
+struct shown_none_t : value_none_t {};
+
+// JSON to values. Nothing here carries the mark, neither texts nor keys.
+//
+// Of a null, a template prints nothing: the library's parser analysis relies on that where content is missing. A null
+// inside a call's arguments is shown, as it was when the model was trained.
+static value value_of(const common_json & json, bool shows_null) {
+    if (json.is_null()) {
+        if (shows_null) { return std::make_shared<shown_none_t>(); }
+        return mk_val<value_none>();
+    }
+    if (json.is_boolean()) { return mk_val<value_bool>(json.get<bool>()); }
+    if (json.is_number_integer()) { return mk_val<value_int>(json.get<int64_t>()); }
+    if (json.is_number_float()) { return std::make_shared<python_float_t>(json.get<double>()); }
+    if (json.is_string()) { return mk_val<value_string>(json.get<std::string>()); }
+    if (json.is_array()) {
+        auto list = mk_val<value_array>();
+        for (const auto & item : json) { list->push_back(value_of(item, shows_null)); }
+        return list;
+    }
+    auto object = mk_val<value_object>();
+    for (auto it = json.begin(); it != json.end(); ++it) {
+        object->insert(it.key(), value_of(it.value(), shows_null || it.key() == "arguments"));
+    }
+    return object;
+}
+
+// repr(text): single quotes, unless there are single and no double ones inside.
+static std::string python_repr(const std::string & text) {
+    static const char * const hex = "0123456789abcdef";
+    const char quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
+    std::string out(1, quote);
+    for (unsigned char byte : text) {
+        if (byte == (unsigned char) quote || byte == '\\') { out += '\\'; }
+        switch (byte) {
+            case '\n': out += "\\n"; break;
+            case '\r': out += "\\r"; break;
+            case '\t': out += "\\t"; break;
+            default:
+                if (byte < 0x20 || byte == 0x7F) {
+                    out += "\\x";
+                    out += hex[byte >> 4];
+                    out += hex[byte & 15];
+                } else {
+                    out += (char) byte;
+                }
+        }
+    }
+    return out + quote;
+}
+
+static std::string python_str(const value & item, bool is_inside = false) {
+    if (is_val<value_string>(item)) { return is_inside ? python_repr(item->as_string().str()) : item->as_string().str(); }
+    if (is_val<value_float>(item)) { return python_float(item->as_float()); }
+    if (is_val<value_none>(item)) { return "None"; }
+    if (is_val<value_array>(item)) {
+        const auto & list = item->as_array();
+        const bool tuple  = item->is_immutable();
+        std::string out   = tuple ? "(" : "[";
+        for (size_t i = 0; i < list.size(); i++) { out += (i ? ", " : "") + python_str(list[i], true); }
+        if (tuple && list.size() == 1) { out += ","; }
+        return out + (tuple ? ")" : "]");
+    }
+    if (is_val<value_object>(item)) {
+        std::string out = "{";
+        for (const auto & [key, element] : item->as_ordered_object()) {
+            out += (out.size() > 1 ? ", " : "") + python_str(key, true) + ": " + python_str(element, true);
+        }
+        return out + "}";
+    }
+    return item->is_undefined() ? "" : item->as_string().str();
+}
+
+// What {{ ... }} prints, as Python prints it: lists and objects by their repr (the library prints a list's items one after
+// another, and of an object nothing), and None for a null that the template should show; see value_of.
+struct printed : statement {
+    statement_ptr inner;
+    explicit printed(statement_ptr && inner) : inner(std::move(inner)) { pos = this->inner->pos; }
+    std::string type() const override { return "Printed"; }
+    void visit(context & ctx) const override { ctx.visitor(false, this, { { "inner", { inner.get() } } }); }
+    value execute_impl(context & ctx) const override {
+        value result = inner->execute(ctx);
+        bool shown = is_val<value_array>(result) || is_val<value_object>(result) || is_val<value_float>(result) ||
+            is_val<shown_none_t>(result);
+        return shown ? mk_val<value_string>(python_str(result)) : result;
+    }
+};
+
+static void wrap_printed(const statements & body) {
+    for (auto & node : const_cast<statements &>(body)) {
+        if (is_stmt<expression>(node) && !is_stmt<string_literal>(node)) { node = std::make_unique<printed>(std::move(node)); }
+    }
+}
+
+static void wrap_bodies(const statement * node) {
+    if (auto * item = dynamic_cast<const if_statement *>(node)) { wrap_printed(item->body); wrap_printed(item->alternate); }
+    if (auto * item = dynamic_cast<const for_statement *>(node)) { wrap_printed(item->body); wrap_printed(item->default_block); }
+    if (auto * item = dynamic_cast<const set_statement *>(node)) { wrap_printed(item->body); }
+    if (auto * item = dynamic_cast<const macro_statement *>(node)) { wrap_printed(item->body); }
+    if (auto * item = dynamic_cast<const filter_statement *>(node)) { wrap_printed(item->body); }
+    if (auto * item = dynamic_cast<const call_statement *>(node)) { wrap_printed(item->body); }
+}
+
+// Makes every literal of a parsed template carry the mark, and every {{ ... }} print as Python does. The nodes are owned
+// by pointers of many classes, so a literal is replaced where it lies; the new class adds no member.
+static void mend_program(program & parsed) {
+    static_assert(sizeof(own_literal) == sizeof(string_literal), "replaced in place");
+    wrap_printed(parsed.body);
+    std::vector<const statement *> open = stmts_to_ptr(parsed.body);
+    context walker;
+    walker.visitor = [&open](bool, const statement *, std::vector<visitor_pair> children) {
+        for (auto & [label, nodes] : children) { open.insert(open.end(), nodes.begin(), nodes.end()); }
+    };
+    while (!open.empty()) {
+        const statement * node = open.back();
+        open.pop_back();
+        if (!node) { continue; }
+        if (auto * literal = const_cast<string_literal *>(dynamic_cast<const string_literal *>(node))) {
+            std::string text = literal->val;
+            size_t pos       = literal->pos;
+            literal->~string_literal();
+            (new (literal) own_literal(text))->pos = pos;
+        } else if (auto * list = dynamic_cast<const array_literal *>(node)) {  // these three do not show their children
+            for (const auto & item : list->val) { open.push_back(item.get()); }
+        } else if (auto * tuple = dynamic_cast<const tuple_literal *>(node)) {
+            for (const auto & item : tuple->val) { open.push_back(item.get()); }
+        } else if (auto * object = dynamic_cast<const object_literal *>(node)) {
+            for (const auto & pair : object->val) {
+                open.push_back(pair.first.get());
+                open.push_back(pair.second.get());
+            }
+        } else {
+            wrap_bodies(node);
+            node->visit(walker);
+        }
+    }
+}
+
+static void json_text(std::string & out, const std::string & text, bool ascii) {
+    static const char * const hex = "0123456789abcdef";
+    auto unit = [&out](uint32_t code) {
+        out += "\\u";
+        for (int shift = 12; shift >= 0; shift -= 4) { out += hex[(code >> shift) & 15]; }
+    };
+    out += '"';
+    for (size_t at = 0; at < text.size();) {
+        unsigned char byte = text[at];
+        if (byte >= 0x80 && ascii) {
+            auto read = common_parse_utf8_codepoint(text, at);
+            bool good = read.status == utf8_parse_result::SUCCESS;
+            uint32_t code = good ? read.codepoint : 0xFFFD;
+            at += good ? read.bytes_consumed : 1;
+            if (code >= 0x10000) {
+                unit(0xD800 + ((code - 0x10000) >> 10));
+                unit(0xDC00 + ((code - 0x10000) & 0x3FF));
+            } else {
+                unit(code);
+            }
+            continue;
+        }
+        at++;
+        switch (byte) {
+            case '"': out += "\\\""; break;
+            case '\\': out += "\\\\"; break;
+            case '\b': out += "\\b"; break;
+            case '\f': out += "\\f"; break;
+            case '\n': out += "\\n"; break;
+            case '\r': out += "\\r"; break;
+            case '\t': out += "\\t"; break;
+            default: if (byte < 0x20 || (byte == 0x7F && ascii)) { unit(byte); } else { out += (char) byte; }
+        }
+    }
+    out += '"';
+}
+
+struct json_style {
+    std::string item, key, indent;
+    bool lines = false, ascii = false, sorted = false;
+};
+
+// json.dumps: numbers as Python writes them (the library's tojson keeps six digits and drops the fraction of 1.0).
+static void json_value(std::string & out, const value & item, const json_style & style, int depth) {
+    auto line = [&](int level) {
+        if (!style.lines) { return; }
+        out += '\n';
+        for (int step = 0; step < level; step++) { out += style.indent; }
+    };
+    if (is_val<value_string>(item)) { return json_text(out, item->as_string().str(), style.ascii); }
+    if (is_val<value_bool>(item)) { out += item->as_bool() ? "true" : "false"; return; }
+    if (is_val<value_int>(item)) { out += std::to_string(item->as_int()); return; }
+    if (is_val<value_float>(item)) {
+        double number = item->as_float();
+        out += std::isnan(number) ? "NaN" : std::isinf(number) ? (number < 0 ? "-Infinity" : "Infinity") : python_float(number);
+        return;
+    }
+    if (is_val<value_array>(item)) {
+        const auto & list = item->as_array();
+        out += '[';
+        for (size_t i = 0; i < list.size(); i++) {
+            if (i) { out += style.item; }
+            line(depth + 1);
+            json_value(out, list[i], style, depth + 1);
+        }
+        if (!list.empty()) { line(depth); }
+        out += ']';
+        return;
+    }
+    if (is_val<value_object>(item)) {
+        auto pairs = item->as_ordered_object();
+        if (style.sorted) {
+            std::sort(pairs.begin(), pairs.end(), [](const auto & a, const auto & b) {
+                return a.first->as_string().str() < b.first->as_string().str();
+            });
+        }
+        out += '{';
+        for (size_t i = 0; i < pairs.size(); i++) {
+            if (i) { out += style.item; }
+            line(depth + 1);
+            const auto & key = pairs[i].first;
+            std::string name;
+            if (!is_val<value_string>(key)) { json_value(name, key, style, 0); }
+            json_text(out, is_val<value_string>(key) ? key->as_string().str() : name, style.ascii);
+            out += style.key;
+            json_value(out, pairs[i].second, style, depth + 1);
+        }
+        if (!pairs.empty()) { line(depth); }
+        out += '}';
+        return;
+    }
+    out += "null";
+}
+
+static value tojson_as_python(const func_args & args) {
+    args.ensure_count(1, 5);
+    value item = args.get_pos(0);
+    if (args.ctx.is_get_stats) { value_t::stats_t::mark_used(item, true); }
+    json_style style;
+    value indent     = args.get_kwarg_or_pos("indent", 2);
+    value separators = args.get_kwarg_or_pos("separators", 3);
+    style.ascii      = args.get_kwarg_or_pos("ensure_ascii", 1)->as_bool();
+    style.sorted     = args.get_kwarg_or_pos("sort_keys", 4)->as_bool();
+    style.lines      = is_val<value_int>(indent) || is_val<value_string>(indent);
+    if (is_val<value_int>(indent)) { style.indent.assign(std::max<int64_t>(0, indent->as_int()), ' '); }
+    if (is_val<value_string>(indent)) { style.indent = indent->as_string().str(); }
+    style.item = style.lines ? "," : ", ";
+    style.key  = ": ";
+    if (is_val<value_array>(separators) && separators->as_array().size() == 2) {
+        style.item = separators->as_array()[0]->as_string().str();
+        style.key  = separators->as_array()[1]->as_string().str();
+    }
+    std::string out;
+    json_value(out, item, style, 0);
+    return mk_val<value_string>(out);
+}
+
+static value str_as_python(const func_args & args) {
+    value item = args.get_pos(0);
+    if (args.ctx.is_get_stats) { value_t::stats_t::mark_used(item, true); }
+    return mk_val<value_string>(python_str(item));
+}
+
+// The result of these keeps the mark by the text they work on alone; what they put into it may be input.
+static func_handler minding_arguments(func_handler original) {
+    return [original](const func_args & args) -> value {
+        value result = original(args);
+        bool own = true;
+        for (const auto & item : args.get_args()) {
+            own = own && is_own_words(is_val<value_kwarg>(item) ? cast_val<value_kwarg>(item)->val : item);
+        }
+        if (own || !is_val<value_string>(result)) { return result; }
+        return mk_val<value_string>(result->as_string().str());
+    };
+}
+
+// Puts ours in the place of some functions of the library. Only entries are replaced, before any template runs.
+static bool mend_functions() {
+    auto entry = [](const func_builtins & table, const char * name) { return const_cast<func_handler *>(&table.at(name)); };
+    for (const value & kind : std::vector<value>{ mk_val<value_int>(0), mk_val<value_float>(0.0), mk_val<value_string>(),
+             mk_val<value_bool>(false), mk_val<value_array>(), mk_val<value_object>(), mk_val<value_none>() }) {
+        *entry(kind->get_builtins(), "tojson") = tojson_as_python;
+    }
+    *entry(global_builtins(), "tojson") = tojson_as_python;
+    for (const value & number : std::vector<value>{ mk_val<value_int>(0), mk_val<value_float>(0.0) }) {
+        *entry(number->get_builtins(), "string") = str_as_python;
+        *entry(number->get_builtins(), "safe")   = str_as_python;
+    }
+    *entry(mk_val<value_array>()->get_builtins(), "string")  = str_as_python;
+    *entry(mk_val<value_object>()->get_builtins(), "string") = str_as_python;
+    value text = mk_val<value_string>();
+    for (const char * name : { "replace", "indent" }) {
+        auto * function = entry(text->get_builtins(), name);
+        *function = minding_arguments(*function);
+    }
+    return true;
+}
+
+static void mend_functions_once() {
+    static const bool done = mend_functions();
+    (void) done;
+}
+
+// As global_from_json, but words of the host are given the mark: the BOS and EOS texts (they come through the same door
+// as messages), and role names, of which templates build control tokens: '<|' + message.role + '|>'.
+static void fill_context(context & ctx, const common_json & object, bool shows_null) {
+    if (!object.is_object()) { throw std::runtime_error("the context should be an object"); }
+    for (auto it = object.begin(); it != object.end(); ++it) { ctx.set_val(it.key(), value_of(it.value(), shows_null)); }
     for (const char * name : { "bos_token", "eos_token" }) {
         if (object.contains(name) && object.at(name).is_string()) {
-            ctx.set_val(name, mk_val<value_string>(object.at(name).get<std::string>()));
+            ctx.set_val(name, own_words(object.at(name).get<std::string>()));
         }
     }
     if (object.contains("messages") && object.at("messages").is_array()) {
@@ -61,12 +406,14 @@ static void global_from_json_marked(context & ctx, const common_json & object, b
             value none = mk_val<value_undefined>("role");
             auto role = item->at("role", none);
             if (is_val<value_string>(role) && is_known_role(role->as_string().str())) {
-                item->insert(mk_val<value_string>("role"), mk_val<value_string>(role->as_string().str()));
+                item->insert(mk_val<value_string>("role"), own_words(role->as_string().str()));
             }
         }
     }
     if (current_recording && current_recording->has_now) { ctx.current_time = (std::time_t) current_recording->now; }
 }
+
+static void global_from_json_marked(context & ctx, const common_json & object, bool) { fill_context(ctx, object, false); }
 
 struct runtime_marked : runtime {
     explicit runtime_marked(context & ctx) : runtime(ctx) {}
@@ -136,19 +483,19 @@ std::string text_of(const std::vector<jinja::string_part> & parts) {
     return text;
 }
 
-// The marked parts of `prompt`: those of the rendering it is, or begins with (some handlers append the words they want
-// the model to begin with). Nothing found means that the handler rewrote the text: then all of it counts as input, so
-// that nothing forged can become a control token; the Swift side refuses such a template by name.
-bool find_parts(const recording & record, const std::string & prompt, std::vector<jinja::string_part> & out) {
-    for (auto it = record.renderings.rbegin(); it != record.renderings.rend(); ++it) {
-        std::string text = text_of(*it);
-        if (text == prompt) { out = *it; return true; }
-    }
-    for (auto it = record.renderings.rbegin(); it != record.renderings.rend(); ++it) {
-        std::string text = text_of(*it);
-        if (!text.empty() && prompt.compare(0, text.size(), text) == 0) {
+// The marked parts of `prompt`: those of the rendering it is, or that it is with the generation prompt after it (some
+// handlers append the words they want the model to begin with). Nothing found means that the handler rewrote the text:
+// then all of it counts as input, so that nothing forged can become a control token; the Swift side refuses such a
+// template by name.
+bool find_parts(
+    const recording & record, const std::string & prompt, const std::string & generation_prompt,
+    std::vector<jinja::string_part> & out
+) {
+    for (const std::string & appended : { std::string(), generation_prompt }) {
+        for (auto it = record.renderings.rbegin(); it != record.renderings.rend(); ++it) {
+            if (text_of(*it) + appended != prompt) { continue; }
             out = *it;
-            out.push_back({ false, prompt.substr(text.size()) });
+            out.push_back({ true, appended });
             return true;
         }
     }
@@ -169,9 +516,13 @@ extern "C" alcove_chat_template * alcove_chat_open(const char * source, const ch
     // The library's own log goes to the terminal from a thread of its own; what it would say comes back as errors.
     static const bool quiet = [] { common_log_pause(common_log_main()); return true; }();
     (void) quiet;
+    jinja::mend_functions_once();
     alcove_chat_template * result = nullptr;
     char * text = guarded([&] {
         auto templates = common_chat_templates_init(nullptr, source, bos, eos);
+        for (auto * parsed : { templates->template_default.get(), templates->template_tool_use.get() }) {
+            if (parsed) { jinja::mend_program(parsed->prog); }
+        }
         result = new alcove_chat_template{ std::move(templates) };
         return common_json::object();
     });
@@ -218,15 +569,15 @@ extern "C" char * alcove_chat_apply(const alcove_chat_template * chat, const cha
         auto params = common_chat_templates_apply(chat->templates.get(), inputs);
 
         std::vector<jinja::string_part> parts;
-        bool marked = find_parts(scope.store, params.prompt, parts);
-        if (!marked) { parts = { { true, params.prompt } }; }
+        bool marked = find_parts(scope.store, params.prompt, params.generation_prompt, parts);
+        if (!marked) { parts = { { false, params.prompt } }; }
         common_json result = common_json::object();
         common_json list   = common_json::array();
         for (const auto & part : parts) {
             if (part.val.empty()) { continue; }
             common_json pair = common_json::array();
             pair.push_back(part.val);
-            pair.push_back(part.is_input);
+            pair.push_back(!part.is_input);  // the mark says "own words" here
             list.push_back(pair);
         }
         result["parts"]             = list;
@@ -277,13 +628,15 @@ extern "C" char * alcove_chat_schema_grammar(const char * schema) {
 }
 
 extern "C" char * alcove_jinja_render(const char * request_text) {
+    jinja::mend_functions_once();
     return guarded([&] {
         auto request = common_json::parse(request_text);
         jinja::lexer lexer;
         auto tokens  = lexer.tokenize(request.at("template").get<std::string>());
         auto program = jinja::parse_from_tokens(tokens);
         jinja::context context(tokens.source);
-        jinja::global_from_json(context, request.at("context"), true);
+        jinja::mend_program(program);
+        jinja::fill_context(context, request.at("context"), true);
         if (request.contains("now") && request.at("now").is_number()) {
             context.current_time = (std::time_t) request.at("now").get<int64_t>();
         }
