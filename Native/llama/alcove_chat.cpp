@@ -471,6 +471,61 @@ template <class Body> char * guarded(Body body) {
     }
 }
 
+// What lexer and parser say, with the line. They show the place, 40 bytes of source before and after it, with a mark
+// under it, and do not number it.
+std::string fault_of_source(const std::string & text, const std::string & source) {
+    size_t shown = text.find('\n'), mark = text.rfind('\n');
+    std::string words = text.substr(0, shown);
+    for (const char * prefix : { "lexer: ", "parser: ", "Parser Error: " }) {
+        if (words.compare(0, strlen(prefix), prefix) == 0) { words.erase(0, strlen(prefix)); }
+    }
+    if (shown == std::string::npos || mark == shown) { return "Error: " + words; }
+    std::string around = text.substr(shown + 1, mark - shown - 1);
+    if (around.size() < 6) { return "Error: " + words; }
+    around = around.substr(3, around.size() - 6);
+    string_replace_all(around, "\u21b5", "\n");
+    size_t column = text.size() - mark - 2, at = source.find(around);
+    if (at == std::string::npos || column < 3) { return "Error: " + words; }
+    auto line = 1 + std::count(source.begin(), source.begin() + std::min(source.size(), at + column - 3), '\n');
+    return "line " + std::to_string(line) + "\nError: " + words;
+}
+
+// The token at which a parse fails: what comes after it does not matter, and without it the fault is another.
+size_t failing_token(const jinja::lexer_result & read, const std::string & words) {
+    auto fails_alike = [&](size_t count) {
+        jinja::lexer_result part;
+        part.source = read.source;
+        part.tokens.assign(read.tokens.begin(), read.tokens.begin() + count);
+        try { jinja::parse_from_tokens(part); } catch (const std::exception & error) { return error.what() == words; }
+        return false;
+    };
+    size_t low = 0, high = read.tokens.size();
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (fails_alike(middle)) { high = middle; } else { low = middle + 1; }
+    }
+    return high == 0 ? 0 : high - 1;
+}
+
+// Parses a template; `source` becomes what positions are counted in.
+jinja::program parsed(std::string & source) {
+    jinja::lexer_result read;
+    try {
+        jinja::lexer lexer;
+        read   = lexer.tokenize(source);
+        source = read.source;
+        return jinja::parse_from_tokens(read);
+    } catch (const std::exception & error) {
+        std::string words = error.what();
+        if (words.find('\n') != std::string::npos || read.tokens.empty()) {
+            throw std::runtime_error(fault_of_source(words, source));
+        }
+        size_t at = std::min(source.size(), read.tokens[failing_token(read, words)].pos);
+        auto line = 1 + std::count(source.begin(), source.begin() + at, '\n');
+        throw std::runtime_error("line " + std::to_string(line) + "\nError: " + words.substr(0, words.find(" of type ")));
+    }
+}
+
 struct recording_scope {
     recording store;
     recording_scope() { current_recording = &store; }
@@ -519,6 +574,8 @@ extern "C" alcove_chat_template * alcove_chat_open(const char * source, const ch
     jinja::mend_functions_once();
     alcove_chat_template * result = nullptr;
     char * text = guarded([&] {
+        std::string read = source;
+        parsed(read);  // the library says of a template it cannot read no more than that it cannot
         auto templates = common_chat_templates_init(nullptr, source, bos, eos);
         for (auto * parsed : { templates->template_default.get(), templates->template_tool_use.get() }) {
             if (parsed) { jinja::mend_program(parsed->prog); }
@@ -566,7 +623,17 @@ extern "C" char * alcove_chat_apply(const alcove_chat_template * chat, const cha
             scope.store.now     = request.at("now").get<int64_t>();
             inputs.now          = std::chrono::system_clock::from_time_t((std::time_t) scope.store.now);
         }
-        auto params = common_chat_templates_apply(chat->templates.get(), inputs);
+        common_chat_params params;
+        try {
+            params = common_chat_templates_apply(chat->templates.get(), inputs);
+        } catch (const std::invalid_argument &) {
+            // The library learns from trial renderings how a template's answers are to be read. Where it cannot, the
+            // conversation may still be rendered: answers are then read as text. Where it is the template or its input
+            // that fails, this fails too, and says why without the library's own story around it.
+            inputs.force_pure_content = true;
+            scope.store.renderings.clear();
+            params = common_chat_templates_apply(chat->templates.get(), inputs);
+        }
 
         std::vector<jinja::string_part> parts;
         bool marked = find_parts(scope.store, params.prompt, params.generation_prompt, parts);
@@ -631,10 +698,9 @@ extern "C" char * alcove_jinja_render(const char * request_text) {
     jinja::mend_functions_once();
     return guarded([&] {
         auto request = common_json::parse(request_text);
-        jinja::lexer lexer;
-        auto tokens  = lexer.tokenize(request.at("template").get<std::string>());
-        auto program = jinja::parse_from_tokens(tokens);
-        jinja::context context(tokens.source);
+        auto source  = request.at("template").get<std::string>();
+        auto program = parsed(source);
+        jinja::context context(source);
         jinja::mend_program(program);
         jinja::fill_context(context, request.at("context"), true);
         if (request.contains("now") && request.at("now").is_number()) {

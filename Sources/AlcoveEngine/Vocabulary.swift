@@ -13,8 +13,8 @@ package final class Vocabulary: @unchecked Sendable {
     private let model: ModelHandle
     let raw: OpaquePointer
     /// Whether the file says that a sequence begins with BOS; false also when it says nothing (field report 5).
-    let beginsWithBOS: Bool
-    let bos: Token
+    package let beginsWithBOS: Bool
+    package let bos: Token
     private let controlTokens: ControlTokens
 
     init(model: ModelHandle) {
