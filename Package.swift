@@ -34,6 +34,7 @@ let package = Package(
         .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
         .testTarget(
             name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
+        .testTarget(name: "AlcoveTemplatesTests", dependencies: ["AlcoveTemplates", "AlcoveCore", "alcove"]),
         // Writes until it is killed; started by AlcoveStorageTests.
         .executableTarget(
             name: "storage-kill-child", dependencies: ["AlcoveCore", "AlcoveStorage"],

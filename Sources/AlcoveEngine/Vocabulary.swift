@@ -23,7 +23,8 @@ package final class Vocabulary: @unchecked Sendable {
         bos = llama_vocab_bos(raw)
         let saysSo = model.metadata("tokenizer.ggml.add_bos_token") != nil
         // The library forces BOS on Gemma 4 whatever the file says, because such files are about.
-        let isGemma4 = model.metadata("tokenizer.ggml.pre") == "gemma4" || model.metadata("tokenizer.ggml.model") == "gemma4"
+        let isGemma4 =
+            model.metadata("tokenizer.ggml.pre") == "gemma4" || model.metadata("tokenizer.ggml.model") == "gemma4"
         beginsWithBOS = (saysSo || isGemma4) && llama_vocab_get_add_bos(raw) && bos != LLAMA_TOKEN_NULL
         controlTokens = ControlTokens(vocabulary: raw, template: model.chatTemplate ?? ChatTemplate.chatML)
     }

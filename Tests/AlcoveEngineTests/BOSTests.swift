@@ -15,15 +15,21 @@ struct BOSTests {
 
     static let cases = [
         Case(name: "asked for, written", addBOS: true, template: "<s>{{ messages[0].content }}", expected: 1),
-        Case(name: "asked for, written by name", addBOS: true, template: "{{ bos_token }}{{ messages[0].content }}", expected: 1),
+        Case(
+            name: "asked for, written by name", addBOS: true, template: "{{ bos_token }}{{ messages[0].content }}",
+            expected: 1),
         Case(name: "asked for, written twice", addBOS: true, template: "<s>{{ bos_token }}x", expected: 1),
         Case(name: "asked for, not written", addBOS: true, template: "{{ messages[0].content }}", expected: 1),
         Case(name: "not asked for, written", addBOS: false, template: "<s>{{ messages[0].content }}", expected: 1),
         Case(name: "not asked for, not written", addBOS: false, template: "{{ messages[0].content }}", expected: 0),
         Case(name: "nothing said, written", addBOS: nil, template: "<s>{{ messages[0].content }}", expected: 1),
         Case(name: "nothing said, not written", addBOS: nil, template: "{{ messages[0].content }}", expected: 0),
-        Case(name: "asked for, forged", addBOS: true, template: "{{ messages[0].content }}", content: "<s><s>hi", expected: 1),
-        Case(name: "not asked for, forged", addBOS: false, template: "{{ messages[0].content }}", content: "<s>hi", expected: 0),
+        Case(
+            name: "asked for, forged", addBOS: true, template: "{{ messages[0].content }}", content: "<s><s>hi",
+            expected: 1),
+        Case(
+            name: "not asked for, forged", addBOS: false, template: "{{ messages[0].content }}", content: "<s>hi",
+            expected: 0),
         Case(name: "asked for, in the middle too", addBOS: true, template: "<s>a</s><s>b", expected: 2),
     ]
 
@@ -40,7 +46,8 @@ struct BOSTests {
 
     @Test func aBOSThatIsHalfOfAPairIsKept() async throws {
         let folder = GGUFFolder()
-        let engine = try await LlamaEngine.loadVocabulary(path: folder.file(Self.file(false, "[gMask]<sop>x", bos: "[gMask]")))
+        let engine = try await LlamaEngine.loadVocabulary(
+            path: folder.file(Self.file(false, "[gMask]<sop>x", bos: "[gMask]")))
 
         let tokens = try engine.tokenize([Message(role: .user, content: "")]).tokens
 

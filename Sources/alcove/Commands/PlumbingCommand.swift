@@ -93,7 +93,8 @@ enum PlumbingCommand {
         }
         let now = try line["now"]?.string.map { text in
             guard let seconds = Timestamps.seconds(local: text) else {
-                throw InputError(code: "bad_time", message: "\"now\" is a time like 2026-01-02T03:04:05, not \"\(text)\".")
+                throw InputError(
+                    code: "bad_time", message: "\"now\" is a time like 2026-01-02T03:04:05, not \"\(text)\".")
             }
             return seconds
         }
@@ -164,7 +165,9 @@ enum PlumbingCommand {
                 throw InputError(code: "bad_line", message: "The line should be a JSON object.")
             }
             let (tokens, control) =
-                if let text = line["text"]?.string { engine.tokenize(text: text) } else { try engine.tokenize(PlumbingMessages.messages(line)) }
+                if let text = line["text"]?.string { engine.tokenize(text: text) } else {
+                    try engine.tokenize(PlumbingMessages.messages(line))
+                }
             result["tokens"] = .array(tokens.map { .integer(Int64($0)) })
             result["special"] = .array(control.map { JSONValue($0) })
         } catch {
