@@ -165,37 +165,147 @@ static std::string python_str(const value & item, bool is_inside = false) {
 // another, and of an object nothing), and None for a null that the template should show; see value_of.
 struct printed : statement {
     statement_ptr inner;
-    explicit printed(statement_ptr && inner) : inner(std::move(inner)) { pos = this->inner->pos; }
+    bool shows_null;
+    printed(statement_ptr && inner, bool shows_null) : inner(std::move(inner)), shows_null(shows_null) { pos = this->inner->pos; }
     std::string type() const override { return "Printed"; }
     void visit(context & ctx) const override { ctx.visitor(false, this, { { "inner", { inner.get() } } }); }
     value execute_impl(context & ctx) const override {
         value result = inner->execute(ctx);
         bool shown = is_val<value_array>(result) || is_val<value_object>(result) || is_val<value_float>(result) ||
-            is_val<shown_none_t>(result);
+            is_val<shown_none_t>(result) || (shows_null && result->is_none());
         return shown ? mk_val<value_string>(python_str(result)) : result;
     }
 };
 
-static void wrap_printed(const statements & body) {
+static void wrap_printed(const statements & body, bool shows_null) {
     for (auto & node : const_cast<statements &>(body)) {
-        if (is_stmt<expression>(node) && !is_stmt<string_literal>(node)) { node = std::make_unique<printed>(std::move(node)); }
+        if (is_stmt<expression>(node) && !is_stmt<string_literal>(node)) { node = std::make_unique<printed>(std::move(node), shows_null); }
     }
 }
 
-static void wrap_bodies(const statement * node) {
-    if (auto * item = dynamic_cast<const if_statement *>(node)) { wrap_printed(item->body); wrap_printed(item->alternate); }
-    if (auto * item = dynamic_cast<const for_statement *>(node)) { wrap_printed(item->body); wrap_printed(item->default_block); }
-    if (auto * item = dynamic_cast<const set_statement *>(node)) { wrap_printed(item->body); }
-    if (auto * item = dynamic_cast<const macro_statement *>(node)) { wrap_printed(item->body); }
-    if (auto * item = dynamic_cast<const filter_statement *>(node)) { wrap_printed(item->body); }
-    if (auto * item = dynamic_cast<const call_statement *>(node)) { wrap_printed(item->body); }
+static void wrap_bodies(const statement * node, bool shows_null) {
+    if (auto * item = dynamic_cast<const if_statement *>(node)) { wrap_printed(item->body, shows_null); wrap_printed(item->alternate, shows_null); }
+    if (auto * item = dynamic_cast<const for_statement *>(node)) { wrap_printed(item->body, shows_null); wrap_printed(item->default_block, shows_null); }
+    if (auto * item = dynamic_cast<const set_statement *>(node)) { wrap_printed(item->body, shows_null); }
+    if (auto * item = dynamic_cast<const macro_statement *>(node)) { wrap_printed(item->body, shows_null); }
+    if (auto * item = dynamic_cast<const filter_statement *>(node)) { wrap_printed(item->body, shows_null); }
+    if (auto * item = dynamic_cast<const call_statement *>(node)) { wrap_printed(item->body, shows_null); }
+}
+
+// Where the characters of a text begin, and its end. A byte that is no UTF-8 is a character.
+static std::vector<size_t> characters(const std::string & text) {
+    std::vector<size_t> starts;
+    for (size_t at = 0; at < text.size();) {
+        starts.push_back(at);
+        auto read = common_parse_utf8_codepoint(text, at);
+        at += read.status == utf8_parse_result::SUCCESS ? read.bytes_consumed : 1;
+    }
+    starts.push_back(text.size());
+    return starts;
+}
+
+// A piece of a text: its own words when all of the text is.
+static value piece_of(const value & whole, const std::string & piece) {
+    const bool own = !whole->val_str.parts.empty() && whole->val_str.all_parts_are_input();
+    return own ? own_words(piece) : mk_val<value_string>(piece);
+}
+
+struct held : expression {
+    value result;
+    explicit held(value result) : result(std::move(result)) {}
+    value execute_impl(context &) const override { return result; }
+};
+
+// object[index], of a text by characters and from the end too: the library takes bytes, and only from the beginning.
+struct own_access : member_expression {
+    using member_expression::member_expression;
+    value execute_impl(context & ctx) const override {
+        if (!computed || is_stmt<slice_expression>(property)) { return member_expression::execute_impl(ctx); }
+        value whole = object->execute(ctx), index = property->execute(ctx);
+        if (is_val<value_string>(whole) && is_val<value_int>(index)) {
+            const std::string text = whole->as_string().str();
+            const auto starts   = characters(text);
+            const int64_t count = (int64_t) starts.size() - 1;
+            const int64_t at    = index->as_int() < 0 ? index->as_int() + count : index->as_int();
+            if (at < 0 || at >= count) { return mk_val<value_undefined>("str object"); }
+            return piece_of(whole, text.substr(starts[at], starts[at + 1] - starts[at]));
+        }
+        member_expression known(std::make_unique<held>(whole), std::make_unique<held>(index), true);
+        return known.execute_impl(ctx);
+    }
+};
+
+// The language by itself is as strict as Python: these two take the place of nodes there. A chat's rendering keeps the
+// library's leniency, which its analysis of templates and llama-server's users rely on.
+static std::string undefined_text(const value & item) {
+    const auto * undefined = cast_val<value_undefined>(item);
+    return "'" + (undefined ? undefined->hint : std::string()) + "' is undefined";
+}
+
+struct strict_binary : binary_expression {
+    using binary_expression::binary_expression;
+    value execute_impl(context & ctx) const override {
+        const std::string & name = op.value;
+        if (name == "and" || name == "or") { return binary_expression::execute_impl(ctx); }
+        value a = left->execute(ctx), b = right->execute(ctx);
+        const bool texts = is_val<value_string>(a) && is_val<value_string>(b);
+        if (name == "~" && !texts) {
+            auto text = [](const value & item) { return is_val<value_string>(item) ? item->as_string() : string(python_str(item)); };
+            string joined = text(a);
+            return mk_val<value_string>(joined.append(text(b)));
+        }
+        if (name == "+" && !texts) {
+            for (const value & item : { a, b }) {
+                if (item->is_undefined()) { throw std::runtime_error(undefined_text(item)); }
+            }
+            if (a->is_none() || b->is_none() || is_val<value_string>(a) || is_val<value_string>(b)) {
+                throw std::runtime_error("unsupported operands for +: " + a->type() + " and " + b->type());
+            }
+        }
+        if ((name == "in" || name == "not in") && b->is_none()) { throw std::runtime_error("null is not iterable"); }
+        binary_expression known(op, std::make_unique<held>(a), std::make_unique<held>(b));
+        return known.execute_impl(ctx);
+    }
+};
+
+// What stands before a dot or a bracket.
+struct strict_object : expression {
+    statement_ptr inner;
+    std::string member;  // empty for a bracket
+    strict_object(statement_ptr && inner, std::string member) : inner(std::move(inner)), member(std::move(member)) {
+        pos = this->inner->pos;
+    }
+    void visit(context & ctx) const override { ctx.visitor(false, this, { { "inner", { inner.get() } } }); }
+    value execute_impl(context & ctx) const override {
+        static const std::set<std::string> changing = { "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort" };
+        value object = inner->execute(ctx);
+        if (object->is_undefined()) { throw std::runtime_error(undefined_text(object)); }
+        if (is_val<value_array>(object) && !object->is_immutable() && changing.count(member)) {
+            throw std::runtime_error("access to attribute '" + member + "' of 'list' object is unsafe");
+        }
+        return object;
+    }
+};
+
+static void make_strict(const statement * node) {
+    static_assert(sizeof(strict_binary) == sizeof(binary_expression), "replaced in place");
+    if (auto * binary = const_cast<binary_expression *>(dynamic_cast<const binary_expression *>(node))) {
+        token op   = binary->op;
+        auto left  = std::move(binary->left), right = std::move(binary->right);
+        size_t pos = binary->pos;
+        binary->~binary_expression();
+        (new (binary) strict_binary(op, std::move(left), std::move(right)))->pos = pos;
+    } else if (auto * access = const_cast<member_expression *>(dynamic_cast<const member_expression *>(node))) {
+        const auto * name = access->computed ? nullptr : cast_stmt<identifier>(access->property);
+        access->object = std::make_unique<strict_object>(std::move(access->object), name ? name->val : "");
+    }
 }
 
 // Makes every literal of a parsed template carry the mark, and every {{ ... }} print as Python does. The nodes are owned
 // by pointers of many classes, so a literal is replaced where it lies; the new class adds no member.
-static void mend_program(program & parsed) {
+static void mend_program(program & parsed, bool strict) {
     static_assert(sizeof(own_literal) == sizeof(string_literal), "replaced in place");
-    wrap_printed(parsed.body);
+    wrap_printed(parsed.body, strict);
     std::vector<const statement *> open = stmts_to_ptr(parsed.body);
     context walker;
     walker.visitor = [&open](bool, const statement *, std::vector<visitor_pair> children) {
@@ -220,7 +330,16 @@ static void mend_program(program & parsed) {
                 open.push_back(pair.second.get());
             }
         } else {
-            wrap_bodies(node);
+            wrap_bodies(node, strict);
+            if (auto * access = const_cast<member_expression *>(dynamic_cast<const member_expression *>(node))) {
+                static_assert(sizeof(own_access) == sizeof(member_expression), "replaced in place");
+                auto object = std::move(access->object), property = std::move(access->property);
+                const bool computed = access->computed;
+                const size_t pos    = access->pos;
+                access->~member_expression();
+                (new (access) own_access(std::move(object), std::move(property), computed))->pos = pos;
+            }
+            if (strict) { make_strict(node); }
             node->visit(walker);
         }
     }
@@ -362,6 +481,77 @@ static func_handler minding_arguments(func_handler original) {
     };
 }
 
+static value length_in_characters(const func_args & args) {
+    args.ensure_vals<value_string>();
+    return mk_val<value_int>((int64_t) characters(args.get_pos(0)->as_string().str()).size() - 1);
+}
+
+// text[start:stop:step]. The library fills in what is left out, and counts bytes: the end it fills in may lie beyond.
+static value slice_of_characters(const func_args & args) {
+    args.ensure_count(4, 4);
+    value whole = args.get_pos(0);
+    const std::string text = whole->as_string().str();
+    const auto starts  = characters(text);
+    const int64_t count = (int64_t) starts.size() - 1, bytes = (int64_t) text.size();
+    int64_t start = args.get_pos(1)->as_int(), stop = args.get_pos(2)->as_int(), step = args.get_pos(3)->as_int();
+    if (step == 0) { throw std::runtime_error("slice step cannot be zero"); }
+    if (step < 0 && start == bytes - 1) { start = count - 1; }
+    if (start < 0) { start += count; }
+    if (stop < 0 && !(step < 0 && stop == -1)) { stop += count; }
+    start = step > 0 ? std::clamp<int64_t>(start, 0, count) : std::clamp<int64_t>(start, -1, count - 1);
+    stop  = step > 0 ? std::clamp<int64_t>(stop, 0, count) : std::clamp<int64_t>(stop, -1, count - 1);
+    std::string out;
+    for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) { out += text.substr(starts[i], starts[i + 1] - starts[i]); }
+    return piece_of(whole, out);
+}
+
+// text.split() with no separator: at white space, with no empty pieces.
+static func_handler splitting(func_handler original) {
+    return [original](const func_args & args) -> value {
+        value whole = args.get_pos(0);
+        if (args.count() > 1 && !args.get_pos(1)->is_none()) { return original(args); }
+        auto list = mk_val<value_array>();
+        std::istringstream words(whole->as_string().str());
+        for (std::string word; words >> word;) { list->push_back(piece_of(whole, word)); }
+        return list;
+    };
+}
+
+static func_handler mapping(func_handler original) {
+    return [original](const func_args & args) -> value {
+        if (args.count() < 2 || !is_val<value_string>(args.get_args()[1])) { return original(args); }
+        std::string name = args.get_pos(1)->as_string().str();
+        if (name == "trim") { name = "strip"; }
+        auto list = mk_val<value_array>();
+        for (const auto & item : args.get_pos(0)->as_array()) {
+            auto function = item->get_builtins().find(name);
+            if (function == item->get_builtins().end()) { throw std::runtime_error("no filter '" + name + "' for " + item->type()); }
+            func_args inner(args.ctx);
+            inner.push_back(item);
+            for (size_t i = 2; i < args.count(); i++) { inner.push_back(args.get_args()[i]); }
+            list->push_back(function->second(inner));
+        }
+        return list;
+    };
+}
+
+// list|select('odd'): the library takes the test's name for an attribute's.
+static func_handler selecting(func_handler original, bool rejects) {
+    return [original, rejects](const func_args & args) -> value {
+        if (args.count() < 2 || !is_val<value_string>(args.get_args()[1])) { return original(args); }
+        auto test = global_builtins().find("test_is_" + args.get_pos(1)->as_string().str());
+        if (test == global_builtins().end()) { throw std::runtime_error("no test '" + args.get_pos(1)->as_string().str() + "'"); }
+        auto list = mk_val<value_array>();
+        for (const auto & item : args.get_pos(0)->as_array()) {
+            func_args inner(args.ctx);
+            inner.push_back(item);
+            for (size_t i = 2; i < args.count(); i++) { inner.push_back(args.get_args()[i]); }
+            if (test->second(inner)->as_bool() != rejects) { list->push_back(item); }
+        }
+        return list;
+    };
+}
+
 // Puts ours in the place of some functions of the library. Only entries are replaced, before any template runs.
 static bool mend_functions() {
     auto entry = [](const func_builtins & table, const char * name) { return const_cast<func_handler *>(&table.at(name)); };
@@ -381,6 +571,13 @@ static bool mend_functions() {
         auto * function = entry(text->get_builtins(), name);
         *function = minding_arguments(*function);
     }
+    *entry(text->get_builtins(), "length") = length_in_characters;
+    *entry(text->get_builtins(), "slice")  = slice_of_characters;
+    *entry(text->get_builtins(), "split")  = splitting(text->get_builtins().at("split"));
+    value list = mk_val<value_array>();
+    *entry(list->get_builtins(), "map")    = mapping(list->get_builtins().at("map"));
+    *entry(list->get_builtins(), "select") = selecting(list->get_builtins().at("select"), false);
+    *entry(list->get_builtins(), "reject") = selecting(list->get_builtins().at("reject"), true);
     // Dividing by zero ends the process.
     *entry(global_builtins(), "test_is_divisibleby") = [](const func_args & args) -> value {
         args.ensure_vals<value_int, value_int>();
@@ -585,7 +782,7 @@ extern "C" alcove_chat_template * alcove_chat_open(const char * source, const ch
         parsed(read);  // the library says of a template it cannot read no more than that it cannot
         auto templates = common_chat_templates_init(nullptr, source, bos, eos);
         for (auto * parsed : { templates->template_default.get(), templates->template_tool_use.get() }) {
-            if (parsed) { jinja::mend_program(parsed->prog); }
+            if (parsed) { jinja::mend_program(parsed->prog, false); }
         }
         result = new alcove_chat_template{ std::move(templates) };
         return common_json::object();
@@ -708,7 +905,7 @@ extern "C" char * alcove_jinja_render(const char * request_text) {
         auto source  = request.at("template").get<std::string>();
         auto program = parsed(source);
         jinja::context context(source);
-        jinja::mend_program(program);
+        jinja::mend_program(program, true);
         jinja::fill_context(context, request.at("context"), true);
         if (request.contains("now") && request.at("now").is_number()) {
             context.current_time = (std::time_t) request.at("now").get<int64_t>();

@@ -35,7 +35,8 @@ struct PromptTokenizerTests {
                     }
                     parts.append(Part(text: text, isInput: false))
                 } else {
-                    parts.append(Part(text: Self.peopleWords.randomElement(using: &random)!, isInput: true))  // not empty
+                    let text = Self.peopleWords.randomElement(using: &random) ?? ""
+                    parts.append(Part(text: text, isInput: true))
                 }
             }
             let whole = parts.map(\.text).joined()

@@ -17,6 +17,7 @@ import alcove
 import oracle
 from chatml import CHATML
 from conversations import CONVERSATIONS
+from expressions import EQUAL, OTHER, REFUSED
 
 SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(alcove.TEMPLATES.glob("*.jinja"))}
 TOKENS = {"bos_token": "<BOS>", "eos_token": "<EOS>"}
@@ -106,6 +107,17 @@ def test_the_language_renders_as_python():
         if differs:
             found[template, name] = differs
     check(found, "The language")
+
+
+def test_small_expressions_render_as_python_or_are_refused():
+    sources = EQUAL + REFUSED + OTHER
+    for source, answer in zip(sources, alcove.ask([{"template": s, "context": {}, "now": oracle.NOW} for s in sources])):
+        expected, why = oracle.render(source, {})
+        if source in EQUAL:
+            assert answer.get("output") == expected, (source, expected, why, answer)
+        else:
+            assert expected is not None and answer.get("output") != expected, f"{source} is no difference any more"
+            assert ("error" in answer) == (source in REFUSED), (source, answer)
 
 
 def test_the_engines_prompt_is_pythons_for_the_catalogue():
