@@ -104,6 +104,9 @@ public final class LlamaEngine: LanguageModel {
         try LlamaEngine(path: path, options: Options(), vocabularyOnly: true) { _ in true }
     }
 
+    /// How this engine makes tokens of prompts.
+    package var promptTokenizer: PromptTokenizer { PromptTokenizer(vocabulary: vocabulary) }
+
     deinit { loop.stop {} }
 
     /// Stops every answer and gives all memory back; returns when that is done.
