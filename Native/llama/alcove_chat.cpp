@@ -797,7 +797,12 @@ extern "C" char * alcove_chat_capabilities(const alcove_chat_template * chat) {
     return guarded([&] {
         common_json object = common_json::object();
         for (const auto & [name, value] : common_chat_templates_get_caps(chat->templates.get())) { object[name] = value; }
-        object["thinking"] = common_chat_templates_support_enable_thinking(chat->templates.get());
+        try {
+            object["thinking"] = common_chat_templates_support_enable_thinking(chat->templates.get());
+        } catch (const std::exception &) {
+            // The library asks by rendering; a template it cannot learn from has nothing it could switch.
+            object["thinking"] = false;
+        }
         return object;
     });
 }

@@ -25,6 +25,8 @@ enum ServeCommand {
     static let usualPort: UInt16 = 8421
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        // From here on a signal waits for us instead of ending the process: the address may be read before we wait for it.
+        let ending = Ending()
         let port = try invocation.int("--port", in: 0...65_535).map { UInt16($0) }
         let folders = Folders(root: invocation.text("--root")), resources = Resources()
         let library = ModelLibrary(folders: folders, resources: resources)
@@ -60,7 +62,7 @@ enum ServeCommand {
             if invocation.has("--no-model") { return }
             await loadFirstModel(named, library: library, loader: loader, model: model, settings: SettingsStore(database))
         }
-        let signal = await waitForSignal()
+        let signal = await ending.wait()
         loading.cancel()
         Terminal.notice("\nStopping ...")
         unlink(folders.connectionFile)
@@ -124,18 +126,34 @@ enum ServeCommand {
             Terminal.notice("alcove: \((error as? any UserFacingError)?.sentence ?? "\(error)")")
         }
     }
+}
 
-    private static func waitForSignal() async -> Int32 {
-        await withCheckedContinuation { continuation in
-            let waiting = Mutex<CheckedContinuation<Int32, Never>?>(continuation)
-            Signals.handle { signal in
-                // The second one leaves at once.
-                guard let continuation = waiting.withLock({ waiting in
-                    defer { waiting = nil }
-                    return waiting
-                }) else { exit(ExitCode.interrupted.rawValue) }
-                continuation.resume(returning: signal)
+/// The wish to end, by the first signal. A second one leaves at once.
+private final class Ending: Sendable {
+    private let state = Mutex((signal: Int32?.none, waiting: CheckedContinuation<Int32, Never>?.none))
+
+    init() {
+        Signals.handle { [self] signal in
+            let (isSecond, waiting) = state.withLock { state in
+                defer {
+                    state.signal = signal
+                    state.waiting = nil
+                }
+                return (state.signal != nil, state.waiting)
             }
+            if isSecond { exit(ExitCode.interrupted.rawValue) }
+            waiting?.resume(returning: signal)
+        }
+    }
+
+    /// Returns the signal, once there is one.
+    func wait() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            let signal = state.withLock { state -> Int32? in
+                if state.signal == nil { state.waiting = continuation }
+                return state.signal
+            }
+            if let signal { continuation.resume(returning: signal) }
         }
     }
 }
