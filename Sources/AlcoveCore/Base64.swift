@@ -30,7 +30,10 @@ public enum Base64 {
             guard let value else { return nil }
             group = group << 6 | value
             if index % 4 == 3 {
-                out += [UInt8(truncatingIfNeeded: group >> 16), UInt8(truncatingIfNeeded: group >> 8), UInt8(truncatingIfNeeded: group)]
+                out += [
+                    UInt8(truncatingIfNeeded: group >> 16), UInt8(truncatingIfNeeded: group >> 8),
+                    UInt8(truncatingIfNeeded: group),
+                ]
                 group = 0
             }
         }

@@ -27,7 +27,8 @@ struct JSONTests {
         ("[1,]", 3, "no value begins like this"), ("{\"a\" 1}", 5, "a colon should be here"),
         ("nul", 0, "an unfinished word"), ("1 2", 2, "there is more after the end of the document"),
         ("\"a\nb\"", 2, "a control character must be escaped in a string"), ("\"\\x\"", 3, "an unknown escape"),
-        ("\"abc", 4, "a string does not end"), ("1e999", 5, "the number is out of range"), ("+1", 0, "no value begins like this"),
+        ("\"abc", 4, "a string does not end"), ("1e999", 5, "the number is out of range"),
+        ("+1", 0, "no value begins like this"),
     ]
 
     @Test(arguments: unreadable) func refusesByPlaceAndReason(_ text: String, _ offset: Int, _ reason: String) {
@@ -82,7 +83,8 @@ struct JSONTests {
             }
             return .string(String(String.UnicodeScalarView(scalars)))
         case 6:
-            return .array((0..<Int.random(in: 0..<5, using: &generator)).map { _ in randomValue(&generator, depth: depth - 1) })
+            return .array(
+                (0..<Int.random(in: 0..<5, using: &generator)).map { _ in randomValue(&generator, depth: depth - 1) })
         default:
             var object = JSONObject()
             for index in 0..<Int.random(in: 0..<5, using: &generator) {

@@ -43,7 +43,8 @@ struct UTF8AssemblerTests {
         var generator = SplitMix(seed: 11)
         for _ in 0..<3_000 {
             let bytes = (0..<Int.random(in: 1...12, using: &generator)).map { _ in
-                [0x41, 0x80, 0xBF, 0xC2, 0xE0, 0xA0, 0xED, 0xF0, 0x90, 0xF4, 0x8F, 0xFF].randomElement(using: &generator)!
+                [0x41, 0x80, 0xBF, 0xC2, 0xE0, 0xA0, 0xED, 0xF0, 0x90, 0xF4, 0x8F, 0xFF].randomElement(
+                    using: &generator)!
             }.map { UInt8($0) }
             let cut = Int.random(in: 0...bytes.count, using: &generator)
             let whole = String(decoding: bytes, as: UTF8.self)

@@ -61,12 +61,14 @@ struct ChatRoutes: Sendable {
         case .loading(let path, let fraction):
             HTTPError(
                 400, code: "model_loading",
-                "The model \(fileName(path)) is still loading (\(Int(100 * fraction)) %).", hint: "Try again in a moment.")
+                "The model \(fileName(path)) is still loading (\(Int(100 * fraction)) %).",
+                hint: "Try again in a moment.")
         case .failed(_, let message):
             HTTPError(400, code: "no_model", message, hint: "Choose another model.")
         case .none, .loaded:
             HTTPError(
-                400, code: "no_model", "No model is loaded.", hint: "Choose a model, or start Alcove with --model FILE.")
+                400, code: "no_model", "No model is loaded.", hint: "Choose a model, or start Alcove with --model FILE."
+            )
         }
     }
 

@@ -36,9 +36,10 @@ struct ModelRoutes: Sendable {
         do {
             try await host.model.load(path)
         } catch {
-            var body = ((error as? any UserFacingError)?.json.object) ?? [
-                "error": .string("\(error)"), "code": "model_load_failed",
-            ]
+            var body =
+                ((error as? any UserFacingError)?.json.object) ?? [
+                    "error": .string("\(error)"), "code": "model_load_failed",
+                ]
             body["ok"] = false
             return .json(.object(body), status: 500)
         }
@@ -83,7 +84,9 @@ struct ModelRoutes: Sendable {
         let pending = try await host.notices.pending()
         return .json([
             "notices": .array(
-                pending.map { ["number": .integer($0.number), "kind": .string($0.kind), "message": .string($0.message)] })
+                pending.map {
+                    ["number": .integer($0.number), "kind": .string($0.kind), "message": .string($0.message)]
+                })
         ])
     }
 

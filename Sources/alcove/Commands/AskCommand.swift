@@ -11,7 +11,8 @@ enum AskCommand {
             Nothing is kept. Notices go to standard error, so that the answer can go on into a pipe.
             """,
         arguments: [
-            Command.Argument(name: "QUESTION", help: "What to ask; may be left out when something is piped in.", isOptional: true)
+            Command.Argument(
+                name: "QUESTION", help: "What to ask; may be left out when something is piped in.", isOptional: true)
         ],
         options: [CommonOptions.root] + CommonOptions.engine + [
             CommonOptions.maxTokens, CommonOptions.temperature, CommonOptions.seed, CommonOptions.system,

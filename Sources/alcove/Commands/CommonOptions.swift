@@ -3,11 +3,14 @@ internal import AlcoveCore
 /// Options that several commands share, with one meaning.
 enum CommonOptions {
     static let root = Command.Option(
-        name: "--root", short: nil, value: "FOLDER", help: "Where chats and models are kept. Default: the system's place for such data.")
+        name: "--root", short: nil, value: "FOLDER",
+        help: "Where chats and models are kept. Default: the system's place for such data.")
     static let model = Command.Option(
-        name: "--model", short: "m", value: "NAME|FILE", help: "The model that answers: a name of `alcove models`, or a GGUF file.")
+        name: "--model", short: "m", value: "NAME|FILE",
+        help: "The model that answers: a name of `alcove models`, or a GGUF file.")
     static let context = Command.Option(
-        name: "--context", short: "c", value: "TOKENS", help: "Most tokens of one chat. Default: what the model was made for, at most 8192.")
+        name: "--context", short: "c", value: "TOKENS",
+        help: "Most tokens of one chat. Default: what the model was made for, at most 8192.")
     static let threads = Command.Option(
         name: "--threads", short: "t", value: "N", help: "Threads that compute. Default: one a core.")
     static let engine = [model, context, threads]
@@ -16,8 +19,10 @@ enum CommonOptions {
         name: "--max-tokens", short: "n", value: "N", help: "Most tokens of the answer.")
     static let temperature = Command.Option(
         name: "--temperature", short: nil, value: "T", help: "0 chooses the likeliest word always, higher is freer.")
-    static let seed = Command.Option(name: "--seed", short: nil, value: "N", help: "The same seed gives the same answer.")
-    static let system = Command.Option(name: "--system", short: nil, value: "TEXT", help: "What the model is told first.")
+    static let seed = Command.Option(
+        name: "--seed", short: nil, value: "N", help: "The same seed gives the same answer.")
+    static let system = Command.Option(
+        name: "--system", short: nil, value: "TEXT", help: "What the model is told first.")
     static let json = Command.Option(name: "--json", short: nil, value: nil, help: "Print JSON, for programs.")
 
     static func sampling(_ invocation: Invocation, default options: SamplingOptions) throws -> SamplingOptions {

@@ -36,7 +36,10 @@ enum DoctorCommand {
     }
 
     static func examine(_ folders: Folders, _ resources: Resources) -> [Finding] {
-        [root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(), processor()]
+        [
+            root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(),
+            processor(),
+        ]
     }
 
     private static func root(_ folders: Folders) -> Finding {
@@ -68,7 +71,8 @@ enum DoctorCommand {
         Finding(
             subject: "page", isGood: resources.web != nil, isNeeded: false,
             found: resources.web ?? "its files are not beside the program",
-            remedy: resources.web == nil ? "Only programs can use the host. Start from the checkout, or set ALCOVE_WEB." : nil)
+            remedy: resources.web == nil
+                ? "Only programs can use the host. Start from the checkout, or set ALCOVE_WEB." : nil)
     }
 
     private static func libraries(_ resources: Resources) -> Finding {
@@ -83,7 +87,9 @@ enum DoctorCommand {
         guard let starter = library.starter else {
             return Finding(
                 subject: "model", isGood: false, isNeeded: false, found: "none",
-                remedy: "Nothing can be asked. Run `make bootstrap` in the checkout, or put a GGUF file into \(folders.models).")
+                remedy:
+                    "Nothing can be asked. Run `make bootstrap` in the checkout, or put a GGUF file into \(folders.models)."
+            )
         }
         do {
             try ModelFile.check(starter.path)

@@ -14,7 +14,9 @@ enum ServeCommand {
             written to connection.json in the root folder, readable by you alone, for programs. Ctrl-C ends the host.
             """,
         options: [
-            Command.Option(name: "--port", short: "p", value: "N", help: "Port to listen on. Default: 8421, or a free one when that is taken."),
+            Command.Option(
+                name: "--port", short: "p", value: "N",
+                help: "Port to listen on. Default: 8421, or a free one when that is taken."),
             CommonOptions.root,
         ] + CommonOptions.engine + [
             Command.Option(name: "--open", short: nil, value: nil, help: "Open the page in the browser."),
@@ -52,7 +54,8 @@ enum ServeCommand {
         let server = HTTPServer(site, log: Log { log.write($0) })
         let bound = try start(server, port: port)
         let connection: JSONValue = [
-            "url": .string("http://127.0.0.1:\(bound)"), "token": .string(access.token), "pid": JSONValue(Int(getpid())),
+            "url": .string("http://127.0.0.1:\(bound)"), "token": .string(access.token),
+            "pid": JSONValue(Int(getpid())),
         ]
         try SmallFile.write(connection.bytes(.indented) + [0x0A], to: folders.connectionFile)
         announce(access.entryURL(port: bound), database: database, resources: resources)
@@ -60,7 +63,8 @@ enum ServeCommand {
 
         let loading = Task {
             if invocation.has("--no-model") { return }
-            await loadFirstModel(named, library: library, loader: loader, model: model, settings: SettingsStore(database))
+            await loadFirstModel(
+                named, library: library, loader: loader, model: model, settings: SettingsStore(database))
         }
         let signal = await ending.wait()
         loading.cancel()

@@ -66,6 +66,8 @@ enum SmallFile {
     }
 
     private static func failure(_ verb: String, _ path: String) -> InputError {
-        InputError(code: "file_\(verb)", message: "\(path) cannot be \(verb == "read" ? "read" : "written"): \(Platform.describe(errno: errno)).")
+        InputError(
+            code: "file_\(verb)",
+            message: "\(path) cannot be \(verb == "read" ? "read" : "written"): \(Platform.describe(errno: errno)).")
     }
 }
