@@ -79,10 +79,18 @@ final class FolderCommit {
         switch (step.change.before, step.new) {
         case (nil, let new?):
             // Unlike a rename, a link never takes the place of a file that somebody has put there meanwhile.
-            guard linkat(step.folder, new, step.folder, step.name, 0) == 0 else { throw failure(place) }
+            if linkat(step.folder, new, step.folder, step.name, 0) != 0 {
+                guard hasNoLinks(errno), faccessat(step.folder, step.name, F_OK, 0) != 0,
+                    renameat(step.folder, new, step.folder, step.name) == 0
+                else { throw failure(place) }
+                steps[index].new = nil
+            }
             steps[index].isDone = true
         case (_, let new?):
-            guard linkat(step.folder, step.name, step.folder, old, 0) == 0 else { throw failure(place) }
+            if linkat(step.folder, step.name, step.folder, old, 0) != 0 {
+                guard hasNoLinks(errno), renameat(step.folder, step.name, step.folder, old) == 0
+                else { throw failure(place) }
+            }
             steps[index].old = old
             guard renameat(step.folder, new, step.folder, step.name) == 0 else { throw failure(place) }
             steps[index].new = nil
@@ -93,6 +101,9 @@ final class FolderCommit {
             steps[index].isDone = true
         }
     }
+
+    /// Some file systems (FAT, some network shares) know no second name for a file.
+    private func hasNoLinks(_ code: Int32) -> Bool { [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(code) }
 
     /// Takes the leftovers away and has the folders written to disk.
     func finish() {
@@ -118,7 +129,9 @@ final class FolderCommit {
                     }
                 if isBack { restored.append(step.change.place) } else { lost.append(step.change.place) }
             } else if let old = step.old {
-                unlinkat(step.folder, old, 0)
+                // The file is under its old name, its own name, or both; after this it is under its own.
+                isBack = renameat(step.folder, old, step.folder, step.name) == 0
+                if isBack { unlinkat(step.folder, old, 0) } else { lost.append(step.change.place) }
             }
             if let new = step.new { unlinkat(step.folder, new, 0) }
         }

@@ -12,6 +12,9 @@ struct HunkPlacement {
 
 /// Finds the places of the hunks of one file, one after another from the top.
 struct HunkPlacer {
+    /// Lines that may be looked at for one file: about two seconds.
+    private static let workLimit = 500_000_000
+
     let path: String
     let text: SearchedText
     private var cursor = 0
@@ -27,6 +30,10 @@ struct HunkPlacer {
         let floor = cursor
         let anchors = follow(hunk.anchors)
         cursor = anchors.cursor
+
+        if text.work > HunkPlacer.workLimit {
+            throw .unusable(path: path, reason: "finding the places of all hunks takes too long")
+        }
 
         let lines = hunk.lines.filter { $0.kind != .add }
         let gaps = hunk.lines.reversed().prefix(while: \.isBare).count

@@ -32,6 +32,9 @@ final class SearchedText {
     let bytes: [UInt8]
     let lines: [Line]
     private var hashes: [Rung: [Int]] = [:]
+    private var extents: [Rung: [Int: (first: Int, last: Int)]] = [:]
+    /// Lines looked at by searches so far; a patch of many hunks can make this the product of both lengths.
+    private(set) var work = 0
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -85,6 +88,28 @@ final class SearchedText {
         return made
     }
 
+    /// For each line's hash where it first and last stands.
+    private func extents(_ rung: Rung) -> [Int: (first: Int, last: Int)] {
+        if let known = extents[rung] { return known }
+        var made: [Int: (first: Int, last: Int)] = [:]
+        made.reserveCapacity(lines.count)
+        for (index, hash) in hashes(rung).enumerated() { made[hash, default: (index, index)].last = index }
+        extents[rung] = made
+        return made
+    }
+
+    /// The part of a range outside which the pattern cannot be, going by where each of its lines occurs at all.
+    private func narrowed(_ range: Range<Int>, _ wanted: [Int], _ rung: Rung) -> Range<Int>? {
+        let extents = extents(rung)
+        var low = range.lowerBound, high = range.upperBound - wanted.count
+        for (offset, hash) in wanted.enumerated() {
+            guard let extent = extents[hash] else { return nil }
+            low = max(low, extent.first - offset)
+            high = min(high, extent.last - offset)
+        }
+        return low <= high ? low..<high + wanted.count : nil
+    }
+
     func equals(_ index: Int, _ line: [UInt8], _ rung: Rung) -> Bool {
         bytes.withUnsafeBufferPointer { mine in
             line.withUnsafeBufferPointer { other in
@@ -108,6 +133,8 @@ final class SearchedText {
     func places(of pattern: [[UInt8]], in range: Range<Int>, _ rung: Rung, limit: Int) -> [Int] {
         guard !pattern.isEmpty, pattern.count <= range.count else { return [] }
         let wanted = pattern.map { SearchedText.hash($0, rung) }
+        work += wanted.count
+        guard let range = narrowed(range, wanted, rung) else { return [] }
         let hashes = hashes(rung)
         // border[i]: length of the longest proper prefix of wanted[...i] that is its suffix too.
         var border = [Int](repeating: 0, count: wanted.count)
@@ -120,6 +147,7 @@ final class SearchedText {
         var found: [Int] = []
         length = 0
         for index in range {
+            work += 1
             while length > 0, hashes[index] != wanted[length] { length = border[length - 1] }
             if hashes[index] == wanted[length] { length += 1 }
             guard length == wanted.count else { continue }

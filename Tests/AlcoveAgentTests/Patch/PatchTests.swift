@@ -375,4 +375,15 @@ struct PatchTests {
 
         #expect(files.texts["f"]?.hasSuffix("x\nz\n") == true)
     }
+
+    @Test func manyHunksWithAnchorsThatAreNotThereTakeNoTime() throws {
+        let files = MemoryFiles(["f": (0..<20_000).map { "line \($0)\n" }.joined()])
+        let hunks = (0..<20_000).map { "@@ nothing\n-  line \($0)\n+\($0)\n" }.joined()
+        let start = ContinuousClock.now
+
+        try files.apply("*** Update File: f\n\(hunks)")
+
+        #expect(files.texts["f"]?.hasPrefix("0\n1\n2\n") == true)
+        #expect(ContinuousClock.now - start < .seconds(10))
+    }
 }
