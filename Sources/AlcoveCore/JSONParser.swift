@@ -14,28 +14,42 @@ public struct JSONError: UserFacingError, Equatable {
     public var message: String { "The JSON cannot be read at byte \(offset): \(reason)." }
 }
 
+/// How strictly a document is read.
+public enum JSONRules: Sendable {
+    /// RFC 8259 as most programs read it: of a key that is given twice the last value counts, half of a surrogate pair
+    /// becomes U+FFFD. Neither is a reason to lose somebody's document.
+    case lenient
+    /// I-JSON (RFC 7493) where the two above are refused: for what is signed or digested, since others read them otherwise.
+    case interchange
+}
+
 extension JSONValue {
     /// Nesting deeper than this is refused: no honest document needs it, and the reader is recursive.
     public static let maximumDepth = 256
 
     /// Reads one JSON document (RFC 8259) and nothing after it but white space.
     ///
+    /// Whole numbers that fit 64 bits with a sign keep every digit; all others become the nearest double, those from 2^63
+    /// to 2^64 too: a case of their own would have to be handled wherever a value is looked at, and nothing sends them.
+    ///
     /// - Throws: `JSONError` for anything else, invalid UTF-8 and nesting past `maximumDepth` included.
-    public init(parsing bytes: some Collection<UInt8>) throws(JSONError) {
+    public init(parsing bytes: some Collection<UInt8>, rules: JSONRules = .lenient) throws(JSONError) {
         let result: Result<JSONValue, JSONError>? = bytes.withContiguousStorageIfAvailable { buffer in
-            JSONValue.read(buffer)
+            JSONValue.read(buffer, rules)
         }
-        let done = result ?? Array(bytes).withUnsafeBufferPointer { JSONValue.read($0) }
+        let done = result ?? Array(bytes).withUnsafeBufferPointer { JSONValue.read($0, rules) }
         self = try done.get()
     }
 
-    public init(parsing text: String) throws(JSONError) {
-        try self.init(parsing: Array(text.utf8))
+    public init(parsing text: String, rules: JSONRules = .lenient) throws(JSONError) {
+        try self.init(parsing: Array(text.utf8), rules: rules)
     }
 
-    private static func read(_ buffer: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONError> {
+    private static func read(
+        _ buffer: UnsafeBufferPointer<UInt8>, _ rules: JSONRules
+    ) -> Result<JSONValue, JSONError> {
         do throws(JSONError) {
-            var parser = JSONParser(bytes: buffer)
+            var parser = JSONParser(bytes: buffer, rules: rules)
             return .success(try parser.document())
         } catch {
             return .failure(error)
@@ -45,9 +59,13 @@ extension JSONValue {
 
 private struct JSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
+    let rules: JSONRules
     var position = 0
 
-    init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    init(bytes: UnsafeBufferPointer<UInt8>, rules: JSONRules) {
+        self.bytes = bytes
+        self.rules = rules
+    }
 
     mutating func document() throws(JSONError) -> JSONValue {
         let value = try self.value(depth: 0)
@@ -101,7 +119,11 @@ private struct JSONParser {
         while true {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw fault("a key in double quotes should be here") }
+            let start = position
             let key = try string()
+            if rules == .interchange, object[key] != nil {
+                throw JSONError(offset: start, reason: "the key \(JSONValue.string(key).text()) is given twice")
+            }
             skipSpace()
             guard next == UInt8(ascii: ":") else { throw fault("a colon should be here") }
             position += 1
@@ -235,7 +257,10 @@ private struct JSONParser {
                     position = back
                 }
             }
-            // Half of a surrogate pair has no UTF-8; a reader that crashes on one loses the whole document.
+            if rules == .interchange, Unicode.Scalar(unit) == nil {
+                throw fault("half of a surrogate pair stands alone")
+            }
+            // It has no UTF-8; a reader that crashes on one loses the whole document.
             let scalar = Unicode.Scalar(unit) ?? "\u{FFFD}"
             out.append(contentsOf: UTF8.encode(scalar)!)  // every scalar has an encoding
         default: throw fault("an unknown escape")

@@ -13,22 +13,39 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 /// The members of a JSON object in the order they came; a repeated key keeps its first place and its last value.
+///
+/// Keys are the same when their bytes are. Swift's own `==` takes "é" and "e\u{301}" for one, and one of the two would be
+/// lost.
 public struct JSONObject: Sendable, Hashable {
     public private(set) var keys: [String] = []
-    private var values: [String: JSONValue] = [:]
+    private var values: [Name: JSONValue] = [:]
+
+    private struct Name: Sendable, Hashable {
+        let text: String
+
+        static func == (a: Name, b: Name) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
 
     public init() {}
 
     public var count: Int { keys.count }
     public var isEmpty: Bool { keys.isEmpty }
-    public var members: [(key: String, value: JSONValue)] { keys.map { ($0, values[$0]!) } }  // both change together
+    public var members: [(key: String, value: JSONValue)] {
+        keys.map { ($0, values[Name(text: $0)]!) }  // both change together
+    }
 
     public subscript(key: String) -> JSONValue? {
-        get { values[key] }
+        get { values[Name(text: key)] }
         set {
-            let old = newValue.map { values.updateValue($0, forKey: key) } ?? values.removeValue(forKey: key)
+            let name = Name(text: key)
+            let old = newValue.map { values.updateValue($0, forKey: name) } ?? values.removeValue(forKey: name)
             if newValue == nil {
-                if old != nil { keys.removeAll { $0 == key } }
+                if old != nil { keys.removeAll { Name(text: $0) == name } }
             } else if old == nil {
                 keys.append(key)
             }

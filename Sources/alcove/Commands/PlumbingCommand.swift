@@ -27,6 +27,8 @@ enum PlumbingCommand {
             part("sse", "Parse server-sent events: chunks (Base64).", "") { line in
                 plumbingSSE(chunks: try chunks(line))
             },
+            part("json", "Read or canonicalise JSON: op (parse, canonical), json (Base64).", json),
+            patch,
             tokenize,
             Command(
                 name: "template-worker", summary: "What tries unknown templates; started by the program itself.",
