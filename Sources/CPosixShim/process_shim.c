@@ -11,6 +11,8 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#else
+#include <sys/event.h>
 #endif
 
 int alcove_rename_exclusive(int from_folder, const char *from, int to_folder, const char *to) {
@@ -18,6 +20,17 @@ int alcove_rename_exclusive(int from_folder, const char *from, int to_folder, co
     return syscall(SYS_renameat2, from_folder, from, to_folder, to, 1 /* RENAME_NOREPLACE */) == 0 ? 0 : errno;
 #else
     return renameatx_np(from_folder, from, to_folder, to, RENAME_EXCL) == 0 ? 0 : errno;
+#endif
+}
+
+int alcove_pipe(int *ends) {
+#if defined(__linux__)
+    return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
+#else
+    if (pipe(ends) != 0) { return errno; }
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return 0;
 #endif
 }
 
@@ -76,6 +89,8 @@ int alcove_spawn(
 #if defined(__linux__)
 int alcove_process_descriptor(int32_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
+int alcove_end_descriptor(int32_t process) { return alcove_process_descriptor(process); }
+
 int alcove_signal_process(int descriptor, int signal_number) {
     return syscall(SYS_pidfd_send_signal, descriptor, signal_number, NULL, 0) == 0 ? 0 : errno;
 }
@@ -98,6 +113,21 @@ int alcove_memory_file(const char *name, const void *bytes, size_t count) {
     return descriptor;
 }
 #else
+int alcove_end_descriptor(int32_t process) {
+    int queue = kqueue();
+    if (queue < 0) { return -1; }
+    fcntl(queue, F_SETFD, FD_CLOEXEC);
+    struct kevent event;
+    EV_SET(&event, process, EVFILT_PROC, EV_ADD, NOTE_EXIT, 0, NULL);
+    if (kevent(queue, &event, 1, NULL, 0, NULL) != 0) {
+        int code = errno;
+        close(queue);
+        errno = code;
+        return -1;
+    }
+    return queue;
+}
+
 int alcove_process_descriptor(int32_t process) {
     (void)process;
     errno = ENOTSUP;

@@ -37,6 +37,12 @@ int alcove_spawn(
     const char *path, const char *const *arguments, const char *const *environment, const int *descriptors, int count,
     int32_t *process);
 
+/// A pipe whose ends no other program inherits: reading end first. 0 or an errno value.
+int alcove_pipe(int *ends);
+
+/// A descriptor that becomes readable when a child of this process has ended; -1 with errno set.
+int alcove_end_descriptor(int32_t process);
+
 /// A descriptor that means one process and never its successor of the same number; -1 with errno set.
 int alcove_process_descriptor(int32_t process);
 
