@@ -63,6 +63,8 @@ struct BubblewrapArguments {
             "--bind", workspace, ConfinedPaths.workspaceName, "--chdir", ConfinedPaths.workspaceName,
             // What is left of the skeleton lies in memory, without a limit of its own.
             "--remount-ro", "/dev", "--remount-ro", "/",
+            // Kernel settings belong to root, and when root runs Alcove that is the script's user, without any right.
+            "--remount-ro", "/proc",
         ]
         var variables = [
             "PATH": path, "HOME": ConfinedPaths.workspaceName, "TMPDIR": "/tmp", "LANG": "C.UTF-8", "USER": "alcove",

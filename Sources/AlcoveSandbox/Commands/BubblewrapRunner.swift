@@ -64,6 +64,7 @@ package struct BubblewrapRunner: CommandRunner {
             case .hosts: files.append(try file(Array(BubblewrapArguments.hosts.utf8)))
             }
         }
+        if geteuid() == 0 { _ = BubblewrapRunner.deviceRights }
         let process = try ConfinedProcess(limits: request.limits, input: request.input, stop: stop, output: output)
         // An empty environment: the first process of the sandbox is bwrap itself, and scripts can read what it got.
         let result = try process.run(
@@ -71,6 +72,7 @@ package struct BubblewrapRunner: CommandRunner {
             ["bwrap", "--json-status-fd", "3", "--args", "\(BubblewrapArguments.Passed.arguments.rawValue)", "--"]
                 + shell.arguments(script: BubblewrapArguments.script, limits: request.limits),
             passed: files, makeTree: NamespaceTree.init)
+        BubblewrapRunner.putDevicesRight()
         // Said only when the shell was really started in the finished sandbox.
         if case .exited(let code) = result.end, code != 0, !process.status.contains("\"exit-code\"") {
             throw .refused(cause: BubblewrapRunner.cause(process.firstError))
@@ -108,6 +110,31 @@ package struct BubblewrapRunner: CommandRunner {
             return .ready(version: text, milliseconds: result.seconds * 1000)
         } catch {
             return .unavailable(error)
+        }
+    }
+
+    // MARK: When root runs Alcove
+
+    /// The machine's own, visible in every sandbox.
+    static let devices = ["null", "zero", "full", "random", "urandom", "tty"].map { "/dev/" + $0 }
+
+    private static let deviceRights: [String: mode_t] = {
+        var rights: [String: mode_t] = [:]
+        for path in devices {
+            var info = stat()
+            if stat(path, &info) == 0 { rights[path] = info.st_mode & 0o7777 }
+        }
+        return rights
+    }()
+
+    /// Undoes what a script did to the rights of devices. They belong to root, so only a script of root's can; bwrap has
+    /// no mount on which they can be used and not changed.
+    private static func putDevicesRight() {
+        guard geteuid() == 0 else { return }
+        for (path, rights) in deviceRights {
+            var info = stat()
+            guard stat(path, &info) == 0 else { continue }
+            if info.st_mode & 0o7777 != rights { chmod(path, rights) }
         }
     }
 

@@ -28,7 +28,10 @@ final class NamespaceTree: ProcessTree {
 
     func terminate() {
         guard let first = first.withLock({ $0 }) else { return kill() }
-        for (process, entry) in members(of: first.process) where process != first.process {
+        let below = members(of: first.process).filter { $0.key != first.process }
+        // Nothing has been started yet that could tidy up.
+        if below.isEmpty { return kill() }
+        for (process, entry) in below {
             guard let descriptor = Descriptor(alcove_process_descriptor(process)),
                 // Still the one that was seen, and not a new one that has its number.
                 ProcessEntry(process)?.parent == entry.parent
