@@ -26,6 +26,8 @@ final class ConfinedProcess {
     private let wakeWriter: Descriptor
 
     private var reason: CommandResult.End?
+    /// Said after the script's last word, for whoever reads what it wrote.
+    private var verdict: String?
     private var killsAt: UInt64?
     private var nextLook: UInt64 = 0
     private var written = 0
@@ -81,6 +83,7 @@ final class ConfinedProcess {
         // What the script left in the background ends with it.
         tree.kill()
         drain(tree)
+        if let verdict { output(.standardError(Array(verdict.utf8))) }
         return CommandResult(
             end: reason ?? ConfinedProcess.end(code), seconds: Double(Platform.monotonicNanoseconds - began) / 1e9,
             outputBytes: written)
@@ -178,7 +181,7 @@ final class ConfinedProcess {
         reason = .signalled(SIGKILL)
         killsAt = now + ConfinedProcess.tick
         tree.kill()
-        output(.standardError(Array("Alcove ended the script: \(what).\n".utf8)))
+        verdict = "Alcove ended the script: \(what).\n"
     }
 
     /// Reads what is still in the pipes, and waits until nothing of the tree is left.

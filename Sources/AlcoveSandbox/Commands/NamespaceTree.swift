@@ -14,6 +14,9 @@ final class NamespaceTree: ProcessTree {
     /// The program that made the namespace and ends with it.
     private let program: Descriptor?
     private let first = Mutex<First?>(nil)
+    private let earlyKills = Atomic<Int>(0)
+    /// So often in vain, 100 ms apart, and the program is ended whatever becomes of what it has started.
+    private static let patience = 4
 
     /// - Parameter program: A child of this process, not yet waited for.
     init(program: Int32) { self.program = Descriptor(alcove_process_descriptor(program)) }
@@ -24,6 +27,7 @@ final class NamespaceTree: ProcessTree {
             guard first == nil, let descriptor = Descriptor(alcove_process_descriptor(process)) else { return }
             first = First(process: process, descriptor: descriptor)
         }
+        if earlyKills.load(ordering: .relaxed) > 0 { kill() }
     }
 
     func terminate() {
@@ -41,7 +45,13 @@ final class NamespaceTree: ProcessTree {
     }
 
     func kill() {
-        if let first = first.withLock({ $0 }) { _ = alcove_signal_process(first.descriptor.raw, SIGKILL) }
+        if let first = first.withLock({ $0 }) {
+            _ = alcove_signal_process(first.descriptor.raw, SIGKILL)
+        } else if earlyKills.add(1, ordering: .relaxed).newValue < NamespaceTree.patience {
+            // Ended now, the program might leave behind a process that waits for it for ever, not yet told to die with
+            // it. In a moment it says which that is.
+            return
+        }
         if let program { _ = alcove_signal_process(program.raw, SIGKILL) }
     }
 

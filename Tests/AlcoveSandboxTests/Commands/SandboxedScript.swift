@@ -52,6 +52,12 @@ struct SandboxedScript {
             result: result)
     }
 
+    /// Waits until a script has made this file.
+    func waitFor(_ name: String) async throws {
+        for _ in 0..<2000 where !base.exists("work/" + name) { try await Task.sleep(for: .milliseconds(5)) }
+        try #require(base.exists("work/" + name))
+    }
+
     static func runner() -> any CommandRunner {
         #if os(Linux)
         BubblewrapRunner()
