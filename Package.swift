@@ -24,6 +24,7 @@ let package = Package(
         .target(name: "AlcoveTemplates", dependencies: ["AlcoveCore", "CPosixShim", "llama"]),
         .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "llama"]),
         .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
+        .target(name: "AlcoveSandbox", dependencies: ["AlcoveCore", "CPosixShim"]),
         .target(name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage"]),
         .target(name: "AlcoveServer", dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveStorage", "CPosixShim"]),
         .executableTarget(
@@ -43,6 +44,7 @@ let package = Package(
         .testTarget(
             name: "AlcoveStorageTests",
             dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite", "storage-kill-child"]),
+        .testTarget(name: "AlcoveSandboxTests", dependencies: ["AlcoveSandbox", "AlcoveCore"]),
         .testTarget(name: "AlcoveServerTests", dependencies: ["AlcoveServer", "AlcoveCore", "CPosixShim"]),
     ],
     swiftLanguageModes: [.v6]

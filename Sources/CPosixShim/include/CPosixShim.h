@@ -26,4 +26,35 @@ void alcove_set_processor_timer(double seconds);
 /// write(2) to a pipe or socket whose reader may be gone: EPIPE, never SIGPIPE.
 ptrdiff_t alcove_write_quietly(int descriptor, const void *bytes, size_t count);
 
+/// Renames within open folders and refuses (EEXIST) when the new name is taken; 0 or an errno value.
+int alcove_rename_exclusive(int from_folder, const char *from, int to_folder, const char *to);
+
+/// Starts a program in a process group of its own. The descriptors become 0, 1, 2, ... in order; no other is passed on.
+/// Signals are as a fresh process expects them.
+///
+/// Returns 0 or an errno value.
+int alcove_spawn(
+    const char *path, const char *const *arguments, const char *const *environment, const int *descriptors, int count,
+    int32_t *process);
+
+/// A pipe whose ends no other program inherits: reading end first. 0 or an errno value.
+int alcove_pipe(int *ends);
+
+/// A descriptor that becomes readable when a child of this process has ended; -1 with errno set.
+int alcove_end_descriptor(int32_t process);
+
+/// A descriptor that means one process and never its successor of the same number; -1 with errno set.
+int alcove_process_descriptor(int32_t process);
+
+/// Sends a signal through such a descriptor; 0 or an errno value.
+int alcove_signal_process(int descriptor, int signal_number);
+
+/// A nameless file in memory that holds these bytes, to be read from the start; -1 with errno set.
+int alcove_memory_file(const char *name, const void *bytes, size_t count);
+
+/// Writes the system call filter of the sandbox, in the kernel's own form, for the processor this was built for.
+///
+/// Returns its length in bytes; 0 when there is none for this system.
+size_t alcove_system_call_filter(int allows_network, void *bytes, size_t capacity);
+
 #endif
