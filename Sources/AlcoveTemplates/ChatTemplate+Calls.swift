@@ -37,6 +37,7 @@ extension ChatTemplate {
             let form = try render(own)
             prompt.grammar = form.grammar
             prompt.parser = form.parser
+            prompt.preservedTokens = form.preservedTokens
             return prompt
         } choice: {
             conversation.toolChoice
@@ -62,6 +63,7 @@ extension ChatTemplate {
         }
         prompt.grammar = prepared.prompt.grammar
         prompt.parser = prepared.prompt.parser
+        prompt.preservedTokens = prepared.prompt.preservedTokens
         prepared.prompt = prompt
         return prepared
     }

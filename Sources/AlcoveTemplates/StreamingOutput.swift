@@ -32,6 +32,8 @@ public final class StreamingOutput {
     /// Calls of earlier parts.
     private var earlierCalls = 0
     private var ids: Set<String> = []
+    /// White space between a call and the text behind it; the parser of a later part drops it.
+    private var space: [UInt8] = []
 
     /// What the text held was when it was last parsed: how long, and how long content and reasoning were.
     private var parsed = (text: 0, content: 0, reasoning: 0)
@@ -104,7 +106,7 @@ public final class StreamingOutput {
             var events: [GenerationEvent] = []
             while true {
                 switch output.parse() {
-                case .whole, .open where seemsGlued: return events + finishGlued()
+                case .whole where seemsGlued, .open where seemsGlued: return events + finishGlued()
                 case .whole: return events + self.events(isLast: true)
                 case .open: return events + finishOpen()
                 case .failed:
@@ -184,7 +186,10 @@ public final class StreamingOutput {
             events.append(.reasoning(delta))
         }
         if seemsGlued, !isLast { return events }
-        if let delta = growth(of: output.content, beyond: &shownText, isLast: isLast) { events.append(.text(delta)) }
+        let isFirst = shownText.isEmpty
+        guard let delta = growth(of: output.content, beyond: &shownText, isLast: isLast) else { return events }
+        let before = isFirst && output.content.first?.isWhiteSpace == false ? space : []
+        events.append(.text(String(decoding: before, as: UTF8.self) + delta))
         return events
     }
 
@@ -268,8 +273,10 @@ public final class StreamingOutput {
 
     private func startPart(behind size: Int) {
         earlierCalls += output.calls.count
+        let rest = output.text[size...]
+        space = Array(rest.prefix { $0.isWhiteSpace })
         // Where the prompt itself opens the reasoning, a later part does not begin inside it.
-        output.replace(size, with: parser.reasoningIsOpen ? parser.reasoningEnd : "")
+        output.replace(size, with: parser.reasoningIsOpen ? parser.reasoningEnds[0] : "")
         shownText = []
         shownReasoning = []
         shownCalls = []
