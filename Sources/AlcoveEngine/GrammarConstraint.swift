@@ -49,6 +49,7 @@ final class GrammarConstraint {
             watch = grammar.triggers.contains { $0.beginning == nil } ? GrammarConstraint.window : 0
             return
         }
+        guard grammar.coversPrompt else { return }
         // The grammar describes the answer with what the prompt ends in.
         let prefix = PromptTokenizer(vocabulary: vocabulary).tokens(
             of: [RenderedPrompt.Part(text: parser.generationPrompt, isInput: false)], beginsSequence: false)

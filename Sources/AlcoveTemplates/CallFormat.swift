@@ -13,6 +13,7 @@ enum CallFormat {
         {%- endif -%}
         {%- for message in messages -%}
         {{- '<|im_start|>' + message.role + '\\n' -}}
+        {%- if message.reasoning_content -%}{{- '<think>\\n' + message.reasoning_content + '\\n</think>\\n\\n' -}}{%- endif -%}
         {%- if message.content -%}{{- message.content -}}{%- endif -%}
         {%- if message.tool_calls -%}
         {%- for call in message.tool_calls -%}
@@ -26,6 +27,8 @@ enum CallFormat {
         {%- endfor -%}
         {%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}
         """
+
+    private static let resultMark = "Result of "
 
     /// The same conversation in words alone, for a template that knows neither tools nor their results.
     static func inWords(_ conversation: Conversation) -> Conversation {
@@ -42,8 +45,8 @@ enum CallFormat {
     private static func inWords(_ message: Message) -> Message {
         switch message.role {
         case .tool:
-            return Message(
-                role: .user, content: "<tool_response>\n\(message.content ?? "")\n</tool_response>")
+            let name = message.toolName ?? "the tool"
+            return Message(role: .user, content: "\(resultMark)\(name):\n\(message.content ?? "")")
         case .assistant where !message.toolCalls.isEmpty:
             let calls = message.toolCalls.map { call in
                 let name = JSONValue.string(call.name).text()
@@ -60,9 +63,9 @@ enum CallFormat {
         var joined: [Message] = []
         for message in messages {
             if message.role == .user, let last = joined.last, last.role == .user,
-                let before = last.content, let text = message.content, before.hasSuffix("</tool_response>")
+                let before = last.content, let text = message.content, before.hasPrefix(resultMark)
             {
-                joined[joined.count - 1].content = before + "\n" + text
+                joined[joined.count - 1].content = before + "\n\n" + text
             } else {
                 joined.append(message)
             }

@@ -38,7 +38,7 @@ public final class ChatTemplate: Sendable {
         }
         handle = Handle(raw: raw)
         let known = try ChatLibrary.take(alcove_chat_capabilities(raw))
-        knowsTools = known["supports_tool_calls"]?.bool ?? false
+        knowsTools = known["supports_tools"]?.bool == true && known["supports_tool_calls"]?.bool == true
     }
 
     /// Renders a conversation into the prompt that makes the model answer it.

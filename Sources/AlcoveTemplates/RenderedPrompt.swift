@@ -114,9 +114,44 @@ public struct OutputGrammar: Sendable, Hashable {
     }
 
     public var text: String
+    /// Whether the grammar describes what the prompt ends in, too.
+    public var coversPrompt = true
     /// A lazy grammar holds only after one of its triggers was seen.
     public var isLazy: Bool
     public var triggers: [Trigger]
+
+    /// A grammar of every text that does not contain `word`, one state for each of its characters that was seen.
+    static func without(_ word: String) -> OutputGrammar {
+        let letters = Array(word.unicodeScalars)
+        var rules: [String] = []
+        for seen in letters.indices {
+            // Where a character leads: to the longest beginning of the word that the text then ends in.
+            var alternatives = [""]
+            for next in Set(letters).sorted(by: { $0.value < $1.value }) {
+                let state = overlap(letters, Array(letters[..<seen]) + [next])
+                if state > 0, state < letters.count { alternatives.append("\(OutputGrammar.set([next])) s\(state)") }
+            }
+            alternatives.append("\(OutputGrammar.set(Array(Set(letters)), isNegated: true)) s0")
+            for next in Set(letters) where overlap(letters, Array(letters[..<seen]) + [next]) == 0 {
+                alternatives.append("\(OutputGrammar.set([next])) s0")
+            }
+            rules.append("s\(seen) ::= \(alternatives.joined(separator: " | "))")
+        }
+        return OutputGrammar(
+            text: (["root ::= s0"] + rules).joined(separator: "\n"), coversPrompt: false, isLazy: false, triggers: [])
+    }
+
+    private static func overlap(_ word: [Unicode.Scalar], _ text: [Unicode.Scalar]) -> Int {
+        (0...min(word.count, text.count)).reversed().first { text.suffix($0).elementsEqual(word.prefix($0)) } ?? 0
+    }
+
+    private static func set(_ letters: [Unicode.Scalar], isNegated: Bool = false) -> String {
+        let codes = letters.sorted { $0.value < $1.value }.map { letter in
+            let digits = String(letter.value, radix: 16, uppercase: true)
+            return "\\U" + String(repeating: "0", count: 8 - digits.count) + digits
+        }
+        return "[\(isNegated ? "^" : "")\(codes.joined())]"
+    }
 
     /// The grammar of a JSON schema.
     ///
