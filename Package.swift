@@ -35,6 +35,7 @@ let package = Package(
         .testTarget(name: "AlcoveAgentTests", dependencies: ["AlcoveAgent", "AlcoveCore"]),
         .testTarget(
             name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
+        .testTarget(name: "AlcoveTemplatesTests", dependencies: ["AlcoveTemplates", "AlcoveCore", "alcove"]),
         // Writes until it is killed; started by AlcoveStorageTests.
         .executableTarget(
             name: "storage-kill-child", dependencies: ["AlcoveCore", "AlcoveStorage"],

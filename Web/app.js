@@ -39,12 +39,15 @@ const model = new Model({
     sheet: $("model-sheet"), sheetTitle: $("model-sheet-title"), sheetError: $("model-sheet-error"),
     facts: $("model-facts"), close: $("model-close"),
     empty: { title: $("empty-title"), body: $("empty-body"), command: $("empty-command"), examples: $("examples") },
-}, host, { ready: modelChanged, failed });
+}, host, { ready: modelChanged, notice: (sentence) => notice({ sentence }), failed });
 
 function modelChanged(ready) {
     composer.setReady(ready && chat !== null);
     // The host was away when the page started, and is back.
-    if (ready && started && chat === null) start();
+    if (ready && started && chat === null) {
+        clearNotices();
+        start();
+    }
 }
 
 // MARK: the transport's decisions, carried out
@@ -57,6 +60,7 @@ function carryOut(action) {
     switch (action.do) {
         case "showAnswer":
             view.beginAnswer();
+            $("announcer").textContent = "";
             composer.setAnswering(true);
             break;
         case "strip":
@@ -132,6 +136,8 @@ async function read(reader, start) {
                 type: "refused", reader, status: error.status, code: error.code, hint: error.hint,
                 error: error.message || t("refusedPlain", error.status),
             });
+            // The host has forgotten this session (it was started anew): the next send needs a fresh one.
+            if (error.status === 404 && !transport.answering) openChat(chat.id);
         } else {
             dispatch({ type: "failed", reader, transport: error.transport === true, error: error.message });
         }
@@ -165,6 +171,11 @@ addEventListener("pageshow", (event) => event.persisted && dispatch({ type: "vis
 
 function send(text) {
     if (!chat || transport.answering) return false;
+    if (pendingOpens > 0) {
+        // A chat is being opened: what is sent now belongs to it, and would be lost in the one that goes.
+        afterOpening = text;
+        return true;
+    }
     clearNotices();
     chat.history.push({ role: "user", content: text });
     view.addUser(text);
@@ -212,8 +223,18 @@ function forgetDraft() {
 
 // MARK: chats
 
+let pendingOpens = 0;
+let afterOpening = null;
+
 function openChat(id) {
-    opened = openSession(id);
+    pendingOpens += 1;
+    opened = openSession(id).finally(() => {
+        pendingOpens -= 1;
+        if (pendingOpens > 0 || afterOpening === null) return;
+        const words = afterOpening;
+        afterOpening = null;
+        if (!send(words)) composer.giveBack(words);
+    });
     return opened;
 }
 
@@ -232,7 +253,7 @@ async function openSession(id) {
     // What was on the screen stays until here: a chat that cannot be opened costs nothing.
     const same = chat?.id === session.conversationId;
     dispatch({ type: "left" });
-    if (!same) clearNotices();
+    if (chat !== null && !same) clearNotices();
     chat = {
         id: session.conversationId, sessionId: session.sessionId, title: session.title, think: session.think,
         history: [...(session.messages ?? [])],

@@ -230,7 +230,7 @@ class LiveAnswer {
     }
 }
 
-function savedMessage({ role, content, thinking }) {
+function savedMessage({ role, content, thinking, tokenCount, tokPerSec, aborted, truncated }) {
     const text = typeof content === "string" ? content : "";
     const article = articleFor(role === "user" ? "user" : "assistant");
     const body = article.querySelector(".body");
@@ -241,7 +241,7 @@ function savedMessage({ role, content, thinking }) {
     }
     if (thinking) addReasoning(article, t("reasoning")).lastElementChild.textContent = thinking;
     body.append(renderMarkdown(text));
-    addFooter(article, null);
+    addFooter(article, { tokens: tokenCount, perSecond: tokPerSec, stopped: aborted, truncated });
     return article;
 }
 

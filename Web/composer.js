@@ -128,11 +128,13 @@ export class Composer {
         send.querySelector("use").setAttribute("href", `icons.svg#${name}`);
     }
 
+    // Where the style sheet's `field-sizing` is known the box grows by itself, without a layout forced at every key.
     #fit() {
         const { box } = this.#parts;
+        this.#show();
+        if (CSS.supports("field-sizing", "content")) return;
         box.style.height = "auto";
         box.style.height = `${Math.min(box.scrollHeight, Math.max(120, innerHeight * 0.26))}px`;
-        this.#show();
     }
 }
 

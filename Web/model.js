@@ -13,8 +13,10 @@ export class Model {
     #engine = null;
     #models = null;
     #reachable = true;
+    #told = new Set();
 
-    /** `on` has `ready(boolean)`, called on every change, and `failed(error)` for what only the page can handle. */
+    /** `on` has `ready(boolean)`, called on every change, `notice(sentence)` for what the engine has to say about this
+     * model, once, and `failed(error)` for what only the page can handle. */
     constructor(parts, host, on) {
         this.#parts = parts;
         this.#host = host;
@@ -53,12 +55,12 @@ export class Model {
     #show() {
         const { button, name, sub, progress } = this.#parts;
         const model = this.#engine?.model ?? {};
-        const shown = displayName(model.name || model.id || "");
+        const shown = displayName(model.id || model.name || "");
         const [title, below] = {
             Loaded: () => [shown, this.#loadedWords()],
             Loading: () => [
-                t("modelLoading", shown) + (Number.isFinite(model.loading) ? ` ${t("percent", model.loading)}` : ""),
-                t("modelLoadingSub"),
+                t("modelLoading", shown),
+                [Number.isFinite(model.loading) && t("percent", model.loading), t("modelLoadingSub")].filter(Boolean).join(" · "),
             ],
             Failed: () => [t("modelFailed"), shown],
             None: () => [t("modelNone"), t("modelNoneSub")],
@@ -70,6 +72,11 @@ export class Model {
         if (!progress.hidden) progress.value = model.loading;
         this.#showEmpty();
         this.#on.ready(this.state === "Loaded");
+        for (const sentence of Array.isArray(model.notices) ? model.notices : []) {
+            if (this.#told.has(`${model.id}:${sentence}`)) continue;
+            this.#told.add(`${model.id}:${sentence}`);
+            this.#on.notice(sentence);
+        }
     }
 
     #loadedWords() {
@@ -97,7 +104,7 @@ export class Model {
         const { sheet, sheetTitle, sheetError, facts } = this.#parts;
         const model = this.#engine?.model ?? {};
         const models = this.#models ?? {};
-        sheetTitle.textContent = this.state === "Loaded" ? displayName(model.name || model.id || "") : this.#parts.name.textContent;
+        sheetTitle.textContent = this.state === "Loaded" ? displayName(model.id || model.name || "") : this.#parts.name.textContent;
         sheetError.hidden = !model.error;
         sheetError.textContent = model.error ?? "";
         const active = models.contextTokens;
@@ -130,12 +137,16 @@ function memoryWords(memory) {
     return Number.isFinite(bytes) && bytes > 0 ? t("bytes", fileSize(bytes)) : null;
 }
 
-/** The file's name as a person would say it. */
+/**
+ * The file's name as a person would say it. The name inside the file is whatever its maker's training run was called
+ * ("Smollm2 135M 8k Lc100K Mix1 Ep2"); the file's own is what people know it by.
+ */
 export function displayName(file) {
     return file
         .replace(/^.*[/\\]/, "")
         .replace(/\.gguf$/i, "")
         .replace(/[-_](?:it|instruct)(?=[-_.]|$)/i, "")
+        .replace(/[-.]((?:UD-)?I?Q\d\w*|B?F16|F32)$/i, " $1")
         .replace(/-+/g, " ")
         .trim();
 }

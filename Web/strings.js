@@ -1,7 +1,6 @@
 // Every word the page says, in one table. Another language is another table with the same keys.
 
 const english = {
-    appName: "Alcove",
     skipToComposer: "Skip to the message box",
     menu: "Chats",
     closeMenu: "Close the list of chats",
@@ -19,7 +18,7 @@ const english = {
     cancel: "Cancel",
     remove: "Delete",
     removeTitle: "Delete this chat?",
-    removeBody: (title) => `“${title}” and its answers go from this device. This cannot be undone.`,
+    removeBody: (title) => `“${title}” and its answers are deleted from this device. This cannot be undone.`,
     privacy: "Runs on this device",
 
     conversation: "Conversation",
@@ -33,7 +32,7 @@ const english = {
 
     composerLabel: "Message",
     placeholder: "Ask anything",
-    placeholderNoModel: "Write now, send when it is ready",
+    placeholderNoModel: "Waiting for a model…",
     send: "Send",
     stop: "Stop the answer",
     keysDesk: "Enter sends · Shift + Enter makes a line",
@@ -64,13 +63,12 @@ const english = {
     modelNone: "No model yet",
     modelNoneSub: "Nothing to answer with",
     modelLoading: (name) => `Loading ${name}…`,
-    modelLoadingSub: "A moment: you can write already",
+    modelLoadingSub: "you can write already",
     modelFailed: "The model did not load",
     modelUnreachable: "Alcove is not answering",
     modelUnreachableSub: "Trying again…",
     contextWindow: (n) => `${n} context`,
     onDevice: "On this device",
-    modelDetails: "The model",
     close: "Close",
     detailFile: "File",
     detailArchitecture: "Architecture",

@@ -313,6 +313,11 @@ export class Transport {
         const { text, thinking, done, error, stopped, incomplete } = this.live;
         const message = text !== "" || thinking !== "" ? { role: "assistant", content: text } : null;
         if (message && thinking !== "") message.thinking = thinking;
+        // As the host keeps them, so that the history sent with the next message does not take them away again.
+        if (message && done) {
+            const { tokenCount, tokPerSec, aborted, truncated } = done;
+            Object.assign(message, { tokenCount, tokPerSec, aborted, truncated });
+        }
         const outcome = {
             tokens: done?.tokenCount ?? null,
             perSecond: done?.tokPerSec ?? null,

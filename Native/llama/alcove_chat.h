@@ -36,7 +36,7 @@ char * alcove_chat_parse(const char * request);
 // {"grammar": GBNF} for a JSON schema.
 char * alcove_chat_schema_grammar(const char * schema);
 
-// Renders any Jinja source with any context, as chat templates are rendered. `request`: {"template", "context", "now"?
+// Renders any Jinja source with any context, as strict as Python: null and undefined are errors in a sum. `request`: {"template", "context", "now"?
 // (seconds, local time)}. Result: {"output"}.
 char * alcove_jinja_render(const char * request);
 

@@ -24,10 +24,12 @@ public struct ModelDescription: Sendable, Hashable {
     public var trainedContextLength: Int
     public var parameterCount: UInt64
     public var fileBytes: UInt64
+    /// How its makers say it should be sampled, where a request does not say.
+    public var sampling: SamplingOptions
 
     public init(
         id: String, name: String, architecture: String, contextLength: Int, trainedContextLength: Int,
-        parameterCount: UInt64, fileBytes: UInt64
+        parameterCount: UInt64, fileBytes: UInt64, sampling: SamplingOptions = SamplingOptions()
     ) {
         self.id = id
         self.name = name
@@ -36,6 +38,7 @@ public struct ModelDescription: Sendable, Hashable {
         self.trainedContextLength = trainedContextLength
         self.parameterCount = parameterCount
         self.fileBytes = fileBytes
+        self.sampling = sampling
     }
 }
 

@@ -215,6 +215,8 @@ final class EngineLoop: @unchecked Sendable {
         generation.startedAt = Platform.monotonicNanoseconds
         generation.sampler.accept(prompt: generation.prompt)
         slots[index].generation = generation
+        // At once, so that whoever waits knows that the work has begun.
+        generation.report(done: kept)
     }
 
     private func commonPrefix(_ a: [Token], _ b: [Token]) -> Int {

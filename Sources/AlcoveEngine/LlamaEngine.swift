@@ -11,6 +11,8 @@ public final class LlamaEngine: LanguageModel {
         public var contextLength: Int?
         /// Threads that compute; nil is one a core.
         public var threads: Int?
+        /// How the model should be sampled, where a request does not say; nil is what the file says.
+        public var sampling: SamplingOptions?
         /// How an unknown template is tried before it is used; nil trusts every template.
         public var templateTrial: (@Sendable (TemplateTrial) throws(TemplateError) -> Void)?
 
@@ -87,7 +89,9 @@ public final class LlamaEngine: LanguageModel {
         if trained > 0, wanted > trained {
             notices.append("The model was made for \(trained) tokens; beyond that its answers may fall apart.")
         }
-        description = LlamaEngine.describe(model, path: path, contextLength: wanted, trained: trained)
+        var description = LlamaEngine.describe(model, path: path, contextLength: wanted, trained: trained)
+        if let sampling = options.sampling { description.sampling = sampling }
+        self.description = description
         self.notices = notices
         loop = EngineLoop(
             model: model, vocabulary: vocabulary,
@@ -99,6 +103,9 @@ public final class LlamaEngine: LanguageModel {
     public static func loadVocabulary(path: String) async throws -> LlamaEngine {
         try LlamaEngine(path: path, options: Options(), vocabularyOnly: true) { _ in true }
     }
+
+    /// How this engine makes tokens of prompts.
+    package var promptTokenizer: PromptTokenizer { PromptTokenizer(vocabulary: vocabulary) }
 
     deinit { loop.stop {} }
 
@@ -199,6 +206,19 @@ public final class LlamaEngine: LanguageModel {
             id: file, name: model.metadata("general.name") ?? file,
             architecture: model.metadata("general.architecture") ?? "unknown", contextLength: contextLength,
             trainedContextLength: trained, parameterCount: llama_model_n_params(model.raw),
-            fileBytes: llama_model_size(model.raw))
+            fileBytes: llama_model_size(model.raw), sampling: sampling(model))
+    }
+
+    /// What the file says of its own sampling (the `general.sampling` keys of GGUF).
+    private static func sampling(_ model: ModelHandle) -> SamplingOptions {
+        var options = SamplingOptions()
+        func number(_ key: String, _ range: ClosedRange<Float>) -> Float? {
+            model.metadata("general.sampling.\(key)").flatMap { Float($0) }.flatMap { range.contains($0) ? $0 : nil }
+        }
+        if let value = number("temp", 0...5) { options.temperature = value }
+        if let value = number("top_k", 0...1000) { options.topK = Int(value) }
+        if let value = number("top_p", 0...1) { options.topP = value }
+        if let value = number("min_p", 0...1) { options.minP = value }
+        return options
     }
 }

@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import AlcoveTemplates
 internal import llama
 
 /// A token's id, as llama.cpp counts them.
@@ -12,8 +13,8 @@ package final class Vocabulary: @unchecked Sendable {
     private let model: ModelHandle
     let raw: OpaquePointer
     /// Whether the file says that a sequence begins with BOS; false also when it says nothing (field report 5).
-    let beginsWithBOS: Bool
-    let bos: Token
+    package let beginsWithBOS: Bool
+    package let bos: Token
     private let controlTokens: ControlTokens
 
     init(model: ModelHandle) {
@@ -22,9 +23,10 @@ package final class Vocabulary: @unchecked Sendable {
         bos = llama_vocab_bos(raw)
         let saysSo = model.metadata("tokenizer.ggml.add_bos_token") != nil
         // The library forces BOS on Gemma 4 whatever the file says, because such files are about.
-        let isGemma4 = model.metadata("tokenizer.ggml.pre") == "gemma4" || model.metadata("tokenizer.ggml.model") == "gemma4"
+        let isGemma4 =
+            model.metadata("tokenizer.ggml.pre") == "gemma4" || model.metadata("tokenizer.ggml.model") == "gemma4"
         beginsWithBOS = (saysSo || isGemma4) && llama_vocab_get_add_bos(raw) && bos != LLAMA_TOKEN_NULL
-        controlTokens = ControlTokens(vocabulary: raw)
+        controlTokens = ControlTokens(vocabulary: raw, template: model.chatTemplate ?? ChatTemplate.chatML)
     }
 
     var count: Int { Int(llama_vocab_n_tokens(raw)) }
@@ -43,8 +45,48 @@ package final class Vocabulary: @unchecked Sendable {
         return String(cString: text)
     }
 
-    /// Tokens of a text with no special meaning for any spelling in it.
+    /// Tokens of a text that is between two control tokens; none of them is one, whatever the text spells.
+    ///
+    /// The library is asked for plain text, and still makes tokens of the spellings that a file calls "user-defined".
+    /// Those are cut in two, so that it never sees one whole.
     func literalTokens(of text: [UInt8]) -> [Token] {
+        var cuts = controlTokens.cuts(in: text)
+        while true {
+            let tokens = self.tokens(of: text, cutAt: cuts)
+            let made = tokens.filter(controlTokens.isControl)
+            if made.isEmpty { return tokens }
+            // A spelling that is built from smaller pieces; no vocabulary we know does this.
+            let more = Set(cuts).union(controlTokens.cuts(in: text, made: Set(made))).sorted()
+            guard more.count > cuts.count else { return tokens.filter { !controlTokens.isControl($0) } }
+            cuts = more
+        }
+    }
+
+    private func tokens(of text: [UInt8], cutAt cuts: [Int]) -> [Token] {
+        var tokens: [Token] = []
+        var start = 0
+        for end in cuts + [text.count] where end > start {
+            let piece = Array(text[start..<end])
+            tokens += start == 0 ? plainTokens(of: piece) : followingTokens(of: piece)
+            start = end
+        }
+        return tokens
+    }
+
+    /// Tokens of a text that goes on from other text: without the space some vocabularies put before a beginning.
+    private func followingTokens(of text: [UInt8]) -> [Token] {
+        let newline = UInt8(ascii: "\n")
+        let tokens = plainTokens(of: [newline] + text)
+        var bytes: [UInt8] = []
+        for (index, token) in tokens.enumerated() {
+            appendBytes(of: token, showsControl: true, to: &bytes)
+            if bytes.last == newline { return Array(tokens[(index + 1)...]) }
+            if bytes.contains(newline) { break }
+        }
+        return plainTokens(of: text)
+    }
+
+    private func plainTokens(of text: [UInt8]) -> [Token] {
         guard !text.isEmpty else { return [] }
         return text.withUnsafeBytes { bytes in
             let characters = bytes.baseAddress!.assumingMemoryBound(to: CChar.self)  // the text is not empty

@@ -4,7 +4,7 @@ internal import llama
 /// Reads what a model wrote, by the format its template gave it: reasoning, answer, tool calls.
 public struct OutputParser: Sendable, Hashable {
     /// The library's `common_chat_format`.
-    var format: Int
+    package var format: Int
     /// The library's own serialised parser; empty for plain text.
     var program: String
     /// What the prompt ended in; the parser needs it because the model goes on from there.

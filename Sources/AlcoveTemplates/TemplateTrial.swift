@@ -4,7 +4,7 @@ internal import AlcoveCore
 ///
 /// A template is a program that came with a file. Before it runs in this process it runs once in a child with limits on
 /// time and memory, over conversations that visit what templates usually do.
-public struct TemplateTrial: Sendable {
+public struct TemplateTrial: Sendable, Hashable {
     public var source: String
     public var bos: String
     public var eos: String

@@ -12,6 +12,8 @@ public final class TemplateWorker {
     static let processorSeconds = 0.8
     /// Memory of the child beyond what it starts with.
     static let memoryBytes: UInt64 = 512 << 20
+    /// Longest answer that is read.
+    static let answerBytes = 128 << 20
 
     private let command: [String]
     private var child: Child?
@@ -25,9 +27,12 @@ public final class TemplateWorker {
     ///
     /// - Throws: `TemplateError`: the template's own fault, `.tooCostly` at a limit, `.untried` without a child.
     public func run(_ trial: TemplateTrial) throws(TemplateError) {
-        _ = try ask([
+        let answer = try ask([
             "op": "trial", "source": .string(trial.source), "bos": .string(trial.bos), "eos": .string(trial.eos),
         ])
+        guard answer["ok"]?.bool == true else {
+            throw .untried(reason: "the program that tries it does something else")
+        }
     }
 
     /// Renders any source with any context; as `Jinja.render`.
@@ -36,7 +41,10 @@ public final class TemplateWorker {
             "op": "render", "template": .string(template), "context": context,
             "now": now.map { .integer($0) } ?? .null,
         ])
-        return answer["output"]?.string ?? ""
+        guard let output = answer["output"]?.string else {
+            throw .untried(reason: "the program that renders it does something else")
+        }
+        return output
     }
 
     /// Answers one line of `alcove plumbing toolcall` or `grammar`.
@@ -56,6 +64,7 @@ public final class TemplateWorker {
             if document["kind"]?.string != nil { throw TemplateError(failure: document) }
             return document
         case .late: return try forget(child, "it took longer than 8 seconds")
+        case .long: return try forget(child, "it writes more than \(TemplateWorker.answerBytes >> 20) MB")
         case .ended(let signal): return try forget(child, TemplateWorker.sentence(forSignal: signal))
         }
     }
@@ -70,7 +79,7 @@ public final class TemplateWorker {
         switch signal {
         case SIGPROF, SIGXCPU, SIGKILL: "it computed for more than \(processorSeconds) seconds"
         case SIGSEGV, SIGBUS: "it is nested too deeply"
-        case SIGABRT: "it needs more memory than it may have"
+        case SIGABRT, SIGILL, SIGTRAP: "it needs more memory than it may have"  // how Swift ends when there is none
         default: "the process that tried it ended (signal \(signal))"
         }
     }
@@ -81,18 +90,19 @@ public final class TemplateWorker {
     public static func serve() {
         limitMemory()
         var input: [UInt8] = []
+        var searched = 0
         var piece = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            while let end = input.firstIndex(of: 0x0A) {
+            while let end = input[searched...].firstIndex(of: 0x0A) {
                 let line = Array(input[..<end])
                 input.removeSubrange(...end)
-                // At the end of the time the system ends this process: nothing inside a render could be asked to stop.
-                alcove_set_processor_timer(processorSeconds)
+                searched = 0
                 let answer = self.answer(to: line)
-                alcove_set_processor_timer(0)
                 guard writeAll(answer.bytes() + [0x0A], to: STDOUT_FILENO) else { return }
             }
+            searched = input.count
             let count = read(STDIN_FILENO, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
             if count <= 0 { return }
             input += piece[..<count]
         }
@@ -101,6 +111,9 @@ public final class TemplateWorker {
     private static func answer(to line: [UInt8]) -> JSONValue {
         do {
             let request = try JSONValue(parsing: line)
+            // At the end of the time the system ends this process: nothing inside a render could be asked to stop.
+            alcove_set_processor_timer(processorSeconds)
+            defer { alcove_set_processor_timer(0) }
             if request["op"]?.string == "trial" {
                 try TemplateTrial(
                     source: request["source"]?.string ?? "", bos: request["bos"]?.string ?? "",
@@ -159,6 +172,7 @@ private final class Child {
     enum Outcome {
         case answer([UInt8])
         case late
+        case long
         case ended(signal: Int32)
     }
 
@@ -226,6 +240,7 @@ private final class Child {
             guard count > 0 else { return .ended(signal: reap()) }
             line += piece[..<count]
             if line.last == 0x0A { return .answer(line) }
+            if line.count > TemplateWorker.answerBytes { return .long }
         }
     }
 }

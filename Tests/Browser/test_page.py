@@ -126,6 +126,19 @@ def test_a_refused_send_puts_the_words_back_and_says_what_to_do(host, open_page)
     expect(page.locator(".message")).to_have_count(0)
 
 
+def test_a_session_the_host_forgot_is_opened_anew_with_the_words_kept(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    host.script(Refuse(404, "There is no such session.", "session_missing"))
+
+    with page.expect_response(re.compile("/api/sessions")):
+        ask(page, "my words")
+
+    expect(page.locator("#box")).to_have_value("my words")
+    expect(page.locator(".notice")).to_contain_text("There is no such session.")
+    page.press("#box", "Enter")
+    expect(answer(page).locator(".body")).to_have_text("You said: my words")
+
+
 def test_a_send_that_never_arrives_puts_the_words_back(host, open_page):
     page = open_page(host.url, allow=NETWORK)
     host.script(Wait("hang"), words("late"), done())
@@ -243,7 +256,7 @@ def test_a_chat_can_be_renamed_and_deleted(host, chat):
 
     chat.get_by_role("button", name="Rename or delete “New name”").click()
     chat.locator("#rename").get_by_role("button", name="Delete").click()
-    expect(chat.locator("#remove")).to_contain_text("“New name” and its answers go from this device.")
+    expect(chat.locator("#remove")).to_contain_text("“New name” and its answers are deleted from this device.")
     chat.locator("#remove").get_by_role("button", name="Delete").click()
 
     expect(chat.locator(".drawer .none")).to_be_visible()
@@ -489,7 +502,8 @@ def test_examples_only_fill_the_box(host, chat):
 def test_while_a_model_loads_the_page_says_so_and_lets_you_write(host, open_page):
     host.model.update(state="Loading", loading=0.43)
     page = open_page(host.url)
-    expect(page.locator("#model-name")).to_have_text("Loading SmolLM2 135M Q8_0… 43 %")
+    expect(page.locator("#model-name")).to_have_text("Loading SmolLM2 135M Q8_0…")
+    expect(page.locator("#model-sub")).to_have_text("43 % · you can write already")
     page.fill("#box", "early words")
     expect(page.locator("#send")).to_be_disabled()
     page.press("#box", "Enter")
@@ -510,6 +524,19 @@ def test_without_a_model_the_page_says_what_to_do(host, open_page):
     expect(page.locator("#empty-body")).to_contain_text("/home/you/.alcove/models")
     expect(page.locator("#empty-command")).to_have_text("alcove serve --model FILE.gguf")
     expect(page.locator("#send")).to_be_disabled()
+
+
+def test_what_the_engine_has_to_say_about_a_model_is_said_once(host, open_page):
+    host.model.update(notices=["This model has no chat template, so ChatML is used."])
+    page = open_page(host.url)
+    expect(page.locator(".notice")).to_have_count(1)
+    expect(page.locator(".notice")).to_contain_text("ChatML is used")
+    page.get_by_role("button", name="Dismiss").click()
+
+    with page.expect_response(re.compile("/api/agent/engine")):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    expect(page.locator(".notice")).to_have_count(0)
 
 
 def test_a_model_that_failed_says_why(host, open_page):
@@ -535,7 +562,9 @@ def test_a_host_that_comes_back_is_found_again(host, open_page):
     host.reachable = True
 
     expect(page.locator("#model-name")).to_have_text("SmolLM2 135M Q8_0")
-    ask(page, "hello again")
+    page.fill("#box", "hello again")
+    expect(page.locator("#send")).to_be_enabled()
+    page.press("#box", "Enter")
     finished(page)
 
 
@@ -600,13 +629,15 @@ def test_every_text_colour_stands_out_from_its_ground(host, open_page, scheme):
 def test_a_chat_picked_while_the_page_starts_is_the_one_that_opens(host, open_page):
     host.save_chat("Picked early", [{"role": "user", "content": "early"}])
     page = open_page(host.url, wait=False)
-    held = []
-    page.route("**/api/agent/engine", lambda route: held.append(route))
+    engine, session = [], []
+    page.route("**/api/agent/engine", lambda route: engine.append(route))
+    page.route("**/api/sessions?*", lambda route: route.continue_() if session else session.append(route))
     page.reload()
 
     page.locator(".chat", has_text="Picked early").click()
-    expect(page.locator(".message.user")).to_have_text("early")
-    held[0].continue_()
+    engine[0].continue_()
+    expect(page.locator("#model-name")).to_have_text("SmolLM2 135M Q8_0")
+    session[0].continue_()
 
     page.wait_for_selector("html[data-started]")
     expect(page.locator(".message.user")).to_have_text("early")

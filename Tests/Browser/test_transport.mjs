@@ -63,7 +63,11 @@ test("a plain answer is sent, painted and finished", () => {
     bench.frames(reader, { thinking: "hm" }, { token: "Pa" }, { token: "ris" }, done);
     const actions = bench.handle({ type: "ended", reader });
     assert.deepEqual(actions.at(-1), {
-        do: "finish", message: { role: "assistant", content: "Paris", thinking: "hm" },
+        do: "finish",
+        message: {
+            role: "assistant", content: "Paris", thinking: "hm",
+            tokenCount: 2, tokPerSec: 40, aborted: false, truncated: false,
+        },
         outcome: { tokens: 2, perSecond: 40, stopped: false, truncated: false, error: null, incomplete: false },
     });
     assert.equal(bench.transport.answering, false);

@@ -103,6 +103,12 @@ package struct AccessControl: Sendable {
         hint: "Open the address that `alcove serve` prints, or send the token as `Authorization: Bearer`.",
         headers: ["WWW-Authenticate": "Bearer"])
 
+    private static let style =
+        ":root{color-scheme:light dark}body{margin:0;min-height:100vh;display:grid;place-items:center;"
+        + "background:light-dark(#f6f3ec,#121614);color:light-dark(#22201b,#ebe7dd);font:17px/1.5 system-ui,sans-serif}"
+        + "main{max-width:28rem;padding:2rem}h1{font:600 1.6rem/1.2 ui-serif,Georgia,serif;"
+        + "color:light-dark(#1b6456,#6fc2b0);margin:0 0 1rem}p{margin:.6rem 0}"
+
     private func refusal(_ error: HTTPError, to request: HTTPRequest) -> HTTPResponse {
         var headers = error.headers
         headers.add("Cache-Control", "no-store")
@@ -112,9 +118,11 @@ package struct AccessControl: Sendable {
         // A browser gets a page to read. The words are our own: nothing of the request is in it.
         let page =
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Alcove</title>"
-            + "<meta name=\"viewport\" content=\"width=device-width\">"
-            + "<p>\(error.message)</p><p>\(error.hint ?? "")</p></html>\n"
+            + "<meta name=\"viewport\" content=\"width=device-width\"><style>\(AccessControl.style)</style>"
+            + "<main><h1>Alcove</h1><p>\(error.message)</p><p>\(error.hint ?? "")</p></main></html>\n"
         headers.add("Content-Type", "text/html; charset=utf-8")
+        // The page's style sheet cannot be had without the token; this one is our own text and runs nothing.
+        headers.add("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
         return HTTPResponse(status: error.httpStatus, headers: headers, body: .bytes(Array(page.utf8)))
     }
 }

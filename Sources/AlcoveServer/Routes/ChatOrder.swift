@@ -9,7 +9,8 @@ struct ChatOrder: Sendable {
     var drafts: [MessageDraft]
     var thinkingGiven: Bool?
     var skills: [String]?
-    var turn: TurnRequest
+    private var request: TurnRequest
+    private let body: JSONObject
 
     /// Most messages of one chat.
     static let messageLimit = 10_000
@@ -35,9 +36,18 @@ struct ChatOrder: Sendable {
         thinkingGiven = body["think"]?.bool
         skills = body["skills"]?.array.map { $0.compactMap(\.string) }
         drafts = list.map { MessageDraft(json: $0) }
-        turn = TurnRequest(
-            messages: messages, thinking: thinkingGiven ?? false, sampling: try ChatOrder.sampling(body),
+        self.body = body
+        _ = try ChatOrder.sampling(body, SamplingOptions())
+        request = TurnRequest(
+            messages: messages, thinking: thinkingGiven ?? false,
             maxTokens: try ChatOrder.number(body, ["maxTokens", "max_tokens"], 1...1_000_000).map { Int($0) })
+    }
+
+    /// The request for a model: what the body does not say of sampling, the model's makers do.
+    func turn(for model: ModelDescription) throws(InputError) -> TurnRequest {
+        var request = request
+        request.sampling = try ChatOrder.sampling(body, model.sampling)
+        return request
     }
 
     private static func message(_ json: JSONValue, at index: Int) throws(InputError) -> Message {
@@ -76,8 +86,10 @@ struct ChatOrder: Sendable {
         return nil
     }
 
-    private static func sampling(_ body: JSONObject) throws(InputError) -> SamplingOptions {
-        var options = SamplingOptions()
+    private static func sampling(
+        _ body: JSONObject, _ options: SamplingOptions
+    ) throws(InputError) -> SamplingOptions {
+        var options = options
         if let value = try number(body, ["temperature"], 0...5) { options.temperature = Float(value) }
         if let value = try number(body, ["topK", "top_k"], 0...100_000) { options.topK = Int(value) }
         if let value = try number(body, ["topP", "top_p"], 0...1) { options.topP = Float(value) }

@@ -25,16 +25,22 @@ struct ChatRoutes: Sendable {
         let choices = ChatChoices(
             modelID: ready.model.description.id, think: order.thinkingGiven, skills: order.skills)
         let turn = await host.turns.start(
-            key: id, loop: AgentLoop(model: ready.model), request: order.turn,
+            key: id, loop: AgentLoop(model: ready.model), request: try order.turn(for: ready.model.description),
             accept: { [host] in
                 guard let chat else { return }
                 try await host.chats.replaceMessages(of: chat, with: order.drafts, choices: choices)
             },
             record: { [host] result in
                 guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty else { return }
+                let usage = result.end.usage
                 let draft = MessageDraft(
                     role: .assistant, content: result.text,
-                    thinking: result.reasoning.isEmpty ? nil : result.reasoning)
+                    thinking: result.reasoning.isEmpty ? nil : result.reasoning,
+                    extras: [
+                        "tokenCount": JSONValue(usage.completionTokens), "tokPerSec": .double(usage.tokensPerSecond),
+                        "aborted": .bool(result.end.reason == .cancelled),
+                        "truncated": .bool(result.end.reason == .length),
+                    ])
                 _ = try await host.chats.recordAnswer(draft, in: chat)
             })
         return frames(of: turn, from: 0, session: order.session)
@@ -67,7 +73,7 @@ struct ChatRoutes: Sendable {
     private func frames(of turn: Turn, from start: Int, session: String?) -> HTTPResponse {
         ServerSentEvents.response(headers: ["X-Alcove-Turn": turn.id.text]) { send in
             for try await event in turn.events(from: start) {
-                try await send(PageFrames.frame(event, session: session))
+                for frame in PageFrames.frames(event, session: session) { try await send(frame) }
             }
         }
     }

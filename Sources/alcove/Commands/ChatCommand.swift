@@ -20,11 +20,11 @@ enum ChatCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let folders = Folders(root: invocation.text("--root")), resources = Resources()
         let path = try CommonOptions.modelPath(invocation, library: ModelLibrary(folders: folders, resources: resources))
-        let sampling = try CommonOptions.sampling(invocation, default: SamplingOptions())
         let maxTokens = try invocation.int("--max-tokens", in: 1...1_000_000)
         let record = await TerminalChat.open(folders, isWanted: !invocation.has("--no-save"))
         let loaded = try await TerminalLoading.load(
             path, with: try CommonOptions.loader(invocation, folders: folders, resources: resources))
+        let sampling = try CommonOptions.sampling(invocation, default: loaded.model.description.sampling)
         let answering = Answering()
         Signals.handle { _ in if !answering.stop() { exit(ExitCode.interrupted.rawValue) } }
 

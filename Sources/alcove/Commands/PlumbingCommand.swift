@@ -9,15 +9,22 @@ enum PlumbingCommand {
         name: "plumbing", summary: "Reach the program's parts one by one (JSON lines).",
         discussion: "Each reads one JSON object a line and answers one a line, in order. \"id\" is echoed.",
         subcommands: [
-            part("template", "Render a Jinja template: template, context, now, options.", template),
-            part("toolcall", "Read an answer: format or template, input or stream, tools.") { line in
+            part(
+                "template", "Render a chat template: template, and context or messages.",
+                """
+                {"template", "context", "now", "options": {"trim_blocks", "lstrip_blocks", "keep_trailing_newline"}} renders
+                any Jinja source: {"output"}. {"template", "messages", "tools", "enable_thinking", "bos_token", "eos_token",
+                "add_generation_prompt", "now"} makes the prompt the engine would make: {"output", "parts": [[text,
+                is_input], ...], "format"}. A failure is {"error", "code"}.
+                """, template),
+            part("toolcall", "Read an answer: format or template, input or stream, tools.", "") { line in
                 try worker.answer("toolcall", line)
             },
-            part("grammar", "Make a grammar: schema or tools.") { line in try worker.answer("grammar", line) },
-            part("http", "Parse HTTP requests: chunks (Base64).") { line in
+            part("grammar", "Make a grammar: schema or tools.", "") { line in try worker.answer("grammar", line) },
+            part("http", "Parse HTTP requests: chunks (Base64).", "") { line in
                 plumbingHTTP(chunks: try chunks(line))
             },
-            part("sse", "Parse server-sent events: chunks (Base64).") { line in
+            part("sse", "Parse server-sent events: chunks (Base64).", "") { line in
                 plumbingSSE(chunks: try chunks(line))
             },
             tokenize,
@@ -31,10 +38,11 @@ enum PlumbingCommand {
 
     /// A command that answers every line by itself.
     private static func part(
-        _ name: String, _ summary: String, _ answer: @escaping @Sendable (JSONValue) throws -> JSONValue
+        _ name: String, _ summary: String, _ discussion: String,
+        _ answer: @escaping @Sendable (JSONValue) throws -> JSONValue
     ) -> Command {
         Command(
-            name: name, summary: summary,
+            name: name, summary: summary, discussion: discussion,
             run: { _ in
                 eachLine(answer)
                 return .success
@@ -89,10 +97,12 @@ enum PlumbingCommand {
         }
         let now = try line["now"]?.string.map { text in
             guard let seconds = Timestamps.seconds(local: text) else {
-                throw InputError(code: "bad_time", message: "\"now\" is a time like 2026-01-02T03:04:05, not \"\(text)\".")
+                throw InputError(
+                    code: "bad_time", message: "\"now\" is a time like 2026-01-02T03:04:05, not \"\(text)\".")
             }
             return seconds
         }
+        if line["messages"] != nil { return try conversation(line, source: source, now: now) }
         let options = JinjaOptions(
             trimBlocks: line["options"]?["trim_blocks"]?.bool ?? true,
             stripsBlocks: line["options"]?["lstrip_blocks"]?.bool ?? true,
@@ -101,6 +111,22 @@ enum PlumbingCommand {
         let output = try worker.render(
             template: options.applied(to: source), context: line["context"] ?? [:], now: now)
         return ["output": .string(output)]
+    }
+
+    /// The prompt as the engine makes it: the template is tried in a child, then used here.
+    private static func conversation(_ line: JSONValue, source: String, now: Int64?) throws -> JSONValue {
+        let bos = line["bos_token"]?.string ?? "", eos = line["eos_token"]?.string ?? ""
+        try worker.run(TemplateTrial(source: source, bos: bos, eos: eos))
+        var conversation = Conversation(
+            messages: try PlumbingMessages.messages(line), tools: PlumbingMessages.tools(line),
+            thinking: line["enable_thinking"]?.bool ?? false, now: now)
+        conversation.addsGenerationPrompt = line["add_generation_prompt"]?.bool ?? true
+        let prompt = try ChatTemplate(source: source, bos: bos, eos: eos).render(conversation)
+        return [
+            "output": .string(prompt.text),
+            "parts": .array(prompt.parts.map { [.string($0.text), .bool($0.isInput)] }),
+            "format": JSONValue(prompt.parser.format),
+        ]
     }
 
     private static let worker = TemplateWorkerBox(program: Resources().program)
@@ -143,25 +169,15 @@ enum PlumbingCommand {
                 throw InputError(code: "bad_line", message: "The line should be a JSON object.")
             }
             let (tokens, control) =
-                if let text = line["text"]?.string { engine.tokenize(text: text) } else { try engine.tokenize(messages(line)) }
+                if let text = line["text"]?.string { engine.tokenize(text: text) } else {
+                    try engine.tokenize(PlumbingMessages.messages(line))
+                }
             result["tokens"] = .array(tokens.map { .integer(Int64($0)) })
             result["special"] = .array(control.map { JSONValue($0) })
         } catch {
             result["error"] = .string((error as? any UserFacingError)?.message ?? "\(error)")
         }
         Terminal.line(JSONValue.object(result).text())
-    }
-
-    private static func messages(_ line: JSONValue) throws -> [Message] {
-        guard let list = line["messages"]?.array else {
-            throw InputError(code: "no_text", message: "The line needs \"text\" or \"messages\".")
-        }
-        return try list.map { item in
-            guard let role = item["role"]?.string.flatMap(Role.init(rawValue:)) else {
-                throw InputError(code: "bad_role", message: "A message has no role that is known.")
-            }
-            return Message(role: role, content: item["content"]?.string)
-        }
     }
 }
 
@@ -176,5 +192,14 @@ private final class TemplateWorkerBox: @unchecked Sendable {
 
     func render(template: String, context: JSONValue, now: Int64?) throws -> String {
         try worker.render(template: template, context: context, now: now)
+    }
+
+    private var tried: TemplateTrial?
+
+    /// Tries a template, unless it is the one that was tried last.
+    func run(_ trial: TemplateTrial) throws {
+        if tried == trial { return }
+        try worker.run(trial)
+        tried = trial
     }
 }

@@ -10,6 +10,15 @@ struct ModelLoader: Sendable {
     let marker: LoadMarker?
     let program: String
 
+    /// What the starter model's makers say of its sampling (model card of SmolLM2-135M-Instruct); its file says nothing.
+    private static func sampling(ofFile path: String) -> SamplingOptions? {
+        guard path.split(separator: "/").last?.hasPrefix("SmolLM2-") ?? false else { return nil }
+        var options = SamplingOptions()
+        options.temperature = 0.2
+        options.topP = 0.9
+        return options
+    }
+
     /// - Throws: `GGUFError`, `EngineError`, `TemplateError`: each a sentence.
     func load(_ path: String, progress: @escaping @Sendable (Double) -> Void) async throws -> LoadedModel {
         try ModelFile.check(path)
@@ -18,6 +27,7 @@ struct ModelLoader: Sendable {
         var options = LlamaEngine.Options()
         options.contextLength = context
         options.threads = threads
+        options.sampling = ModelLoader.sampling(ofFile: path)
         let command = [program, "plumbing", "template-worker"]
         options.templateTrial = { trial throws(TemplateError) in try TemplateWorker(command: command).run(trial) }
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)

@@ -1,0 +1,45 @@
+internal import AlcoveCore
+
+/// Decides on a call: by its effect, the switches, the profile and what the person has allowed for this chat.
+package struct Policy: Sendable {
+    package enum Decision: Sendable, Hashable {
+        case allowed
+        case needsApproval
+        /// The sentence goes to the model and to the person; it names the switch or the rule.
+        case refused(String)
+    }
+
+    package var profile: RunProfile
+    package var switches: Switches
+    /// Effects the person has allowed for this chat.
+    package var granted: Set<ToolEffect>
+
+    package init(profile: RunProfile, switches: Switches, granted: Set<ToolEffect> = []) {
+        self.profile = profile
+        self.switches = switches
+        self.granted = granted
+    }
+
+    package func decide(_ effect: ToolEffect) -> Decision {
+        guard profile.effects.contains(effect) else {
+            return .refused("A run of the profile \"\(profile.name)\" does nothing that \(effect.words).")
+        }
+        if effect == .runsCode, !switches.runCode {
+            return .refused("Running code is switched off (Settings, Run code).")
+        }
+        if effect == .network, !switches.network {
+            return .refused("Network access is switched off (Settings, Network).")
+        }
+        if profile.allowed.contains(effect) { return .allowed }
+        if granted.contains(effect), Policy.mayBeRemembered(effect) { return .allowed }
+        return .needsApproval
+    }
+
+    /// Only what can be undone or harms nobody may be allowed for a whole chat: never deletions, never the network.
+    package static func mayBeRemembered(_ effect: ToolEffect) -> Bool {
+        switch effect {
+        case .reads, .writesWorkspace: true
+        case .writesStore, .deletesFromStore, .network, .runsCode: false
+        }
+    }
+}

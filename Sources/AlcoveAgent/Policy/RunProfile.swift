@@ -1,0 +1,33 @@
+/// The limits a run is held to.
+package struct RunProfile: Sendable, Hashable {
+    package var name: String
+    /// Rounds of the model that may call tools.
+    package var rounds: Int
+    /// Rounds when code may run: work with files takes more steps.
+    package var roundsWithCode: Int
+    package var callsPerRound: Int
+    /// Tool calls of the whole run; nil is rounds times calls.
+    package var steps: Int?
+    /// Wall-clock seconds of the whole run, waiting for a person not counted; nil is none.
+    package var seconds: Double?
+    /// Most tokens of one reply; nil is the request's own limit.
+    package var replyTokens: Int?
+    /// Whether a call like an earlier one is refused (bounded runs), or stops the run at the third equal result.
+    package var refusesDuplicates: Bool
+    /// Effects the profile offers at all.
+    package var effects: Set<ToolEffect>
+    /// Effects a person need not be asked about.
+    package var allowed: Set<ToolEffect>
+
+    /// Bounded foreground work on what is kept here: three steps, five minutes, short replies.
+    package static let assistant = RunProfile(
+        name: "assistant", rounds: 3, roundsWithCode: 3, callsPerRound: 3, steps: 3, seconds: 300, replyTokens: 256,
+        refusesDuplicates: true, effects: [.reads, .writesStore, .deletesFromStore], allowed: [.reads])
+
+    /// Open work in a workspace.
+    package static let agent = RunProfile(
+        name: "agent", rounds: 8, roundsWithCode: 24, callsPerRound: 8, steps: nil, seconds: nil, replyTokens: nil,
+        refusesDuplicates: false, effects: Set(ToolEffect.allCases), allowed: [.reads])
+
+    package static func named(_ name: String) -> RunProfile? { [assistant, agent].first { $0.name == name } }
+}

@@ -1,0 +1,8 @@
+/// What the person has switched on. Read where it is used, so that a change applies to the very next call.
+package struct Switches: Sendable, Hashable {
+    package var runCode = true
+    package var network = false
+    package var subAgents = false
+
+    package init() {}
+}

@@ -1,0 +1,24 @@
+/// What a call does to the world; the policy decides by it.
+package enum ToolEffect: String, Sendable, Hashable, CaseIterable {
+    /// Looks at the workspace or the store and changes nothing.
+    case reads
+    case writesWorkspace = "writes_workspace"
+    /// Changes what Alcove keeps: tasks, knowledge, memories.
+    case writesStore = "writes_store"
+    /// Deletes from what Alcove keeps.
+    case deletesFromStore = "deletes_from_store"
+    case network
+    case runsCode = "runs_code"
+
+    /// In words, for the card a person decides on.
+    package var words: String {
+        switch self {
+        case .reads: "reads"
+        case .writesWorkspace: "changes files of this chat"
+        case .writesStore: "changes what Alcove keeps"
+        case .deletesFromStore: "deletes from what Alcove keeps"
+        case .network: "uses the network"
+        case .runsCode: "runs code on this device"
+        }
+    }
+}
