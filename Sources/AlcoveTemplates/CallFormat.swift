@@ -38,7 +38,7 @@ enum CallFormat {
         plain.messages = []
         for message in conversation.messages { plain.messages.append(inWords(message)) }
         plain.messages = joined(plain.messages)
-        if !conversation.tools.isEmpty { declare(conversation.tools, in: &plain.messages) }
+        declare(conversation.tools, in: &plain.messages, withFormat: true)
         return plain
     }
 
@@ -73,18 +73,23 @@ enum CallFormat {
         return joined
     }
 
-    private static func declare(_ tools: [ToolDeclaration], in messages: inout [Message]) {
+    /// Writes the tools into the system message; with `withFormat`, also how a call is written.
+    static func declare(_ tools: [ToolDeclaration], in messages: inout [Message], withFormat: Bool) {
+        guard !tools.isEmpty else { return }
         let list = tools.map { $0.openAIValue.text() }.joined(separator: "\n")
-        let words = """
+        let declaration = """
             You may call these tools:
             <tools>
             \(list)
             </tools>
+            """
+        let format = """
             To call one, write an object with its name and arguments between tags:
             <tool_call>
             {"name": "...", "arguments": {...}}
             </tool_call>
             """
+        let words = withFormat ? declaration + "\n" + format : declaration
         if let first = messages.first, first.role == .system || first.role == .developer {
             messages[0].content = [first.content ?? "", words].filter { !$0.isEmpty }.joined(separator: "\n\n")
         } else {

@@ -22,7 +22,9 @@ extension ChatTemplate {
         if conversation.tools.isEmpty, !conversation.messages.contains(where: { $0.role == .tool || !$0.toolCalls.isEmpty }) {
             return PreparedPrompt(prompt: try render(conversation), notices: [], unconstrained: [])
         }
-        guard knowsTools else { return try prepareInWords(conversation) }
+        guard writesCalls else { return try prepareInWords(conversation) }
+        var conversation = conversation
+        if !declaresTools { CallFormat.declare(conversation.tools, in: &conversation.messages, withFormat: false) }
         return try constrained(by: conversation.chosenTools, conversation) { tools, choice
             throws(TemplateError) in
             // One rendering when the declared tools are the constrained ones; else prompt and constraint come apart, so

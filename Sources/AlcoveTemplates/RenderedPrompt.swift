@@ -28,7 +28,7 @@ public struct RenderedPrompt: Sendable, Hashable {
 
     /// Texts that begin a call in this format.
     public var callMarkers: [String] {
-        (grammar?.triggers ?? []).filter { $0.kind == OutputGrammar.Trigger.word }.map(\.text)
+        (grammar?.triggers ?? []).compactMap(\.beginning)
             + preservedTokens.filter { $0.contains("tool_call") || $0.contains("TOOL_CALL") }
     }
 
