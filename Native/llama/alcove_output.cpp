@@ -182,6 +182,18 @@ extern "C" char * alcove_output_parse(alcove_output * output, size_t size) {
         } else {
             common_chat_peg_mapper(message).from_ast(context.ast, parsed);
         }
+        // Arguments that are no object: the library puts an empty one in their place.
+        size_t names = 0;
+        context.ast.visit(parsed, [&](const common_peg_ast_node & node) {
+            if (node.tag == common_chat_peg_builder::TOOL_NAME) { names++; }
+            if (node.tag != common_chat_peg_builder::TOOL_ARGS || names == 0 || names > message.tool_calls.size()) { return; }
+            size_t first = node.text.find_first_not_of(" \t\r\n");
+            auto & arguments = message.tool_calls[names - 1].arguments;
+            bool is_empty = arguments.empty() || arguments == "{" || arguments == "{}";
+            if (is_empty && first != std::string_view::npos && node.text[first] != '{' && node.text[first] != '<') {
+                arguments = std::string(node.text);
+            }
+        });
         const auto & last = output->last;
         result["content"]   = change(last.content, message.content);
         result["reasoning"] = change(last.reasoning_content, message.reasoning_content);

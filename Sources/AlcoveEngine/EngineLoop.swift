@@ -296,7 +296,7 @@ final class EngineLoop: @unchecked Sendable {
         guard let context, let generation = slots[index].generation else { return }
         if generation.stop.isSet { return end(index, .cancelled) }
         if generation.usage.completionTokens >= generation.maxTokens { return end(index, .length) }
-        let token = generation.sampler.next(context, at: generation.logitsIndex)
+        guard let token = generation.sampler.next(context, at: generation.logitsIndex) else { return end(index, .stop) }
         if vocabulary.endsGeneration(token) { return end(index, .stop) }
         generation.next = token
         if !generation.take(token) { return end(index, .stop) }

@@ -121,10 +121,13 @@ public final class LlamaEngine: LanguageModel {
         stop.whenSet { [loop] in loop.wake() }
         prompts.async { [self] in
             do {
-                let prompt = try template.render(
-                    Conversation(messages: request.messages, tools: request.tools, thinking: request.thinking))
-                let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prompt.parts).tokens
-                try submit(tokens, prompt: prompt, request: request, stop: stop, to: continuation)
+                let prepared = try template.prepare(
+                    Conversation(
+                        messages: request.messages, tools: request.tools, toolChoice: request.toolChoice,
+                        parallelToolCalls: request.parallelToolCalls, thinking: request.thinking,
+                        schema: request.responseSchema))
+                let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prepared.prompt.parts).tokens
+                try submit(tokens, prepared, request: request, stop: stop, to: continuation)
             } catch {
                 continuation.finish(throwing: error)
             }
@@ -133,9 +136,10 @@ public final class LlamaEngine: LanguageModel {
     }
 
     private func submit(
-        _ tokens: [Token], prompt: RenderedPrompt, request: GenerationRequest, stop: StopSignal,
+        _ tokens: [Token], _ prepared: PreparedPrompt, request: GenerationRequest, stop: StopSignal,
         to continuation: AsyncThrowingStream<GenerationEvent, any Error>.Continuation
     ) throws(EngineError) {
+        let prompt = prepared.prompt
         guard !tokens.isEmpty else { throw .emptyPrompt }
         guard tokens.count < description.contextLength else {
             throw .promptTooLong(tokens: tokens.count, limit: description.contextLength)
@@ -143,10 +147,17 @@ public final class LlamaEngine: LanguageModel {
         let room = description.contextLength - tokens.count
         var reader = AnswerReader(vocabulary: vocabulary, prompt: prompt, stop: request.stop)
         var stoppedByText = false
+        let constraint = prompt.grammar.flatMap {
+            GrammarConstraint($0, parser: prompt.parser, vocabulary: vocabulary)
+        }
+        for notice in prepared.notices { continuation.yield(.notice(notice)) }
+        if prompt.grammar != nil, constraint == nil {
+            continuation.yield(.notice("The answer is not held to its form: the grammar cannot be compiled."))
+        }
+        let sampler = TokenSampler(options: request.sampling, vocabulary: vocabulary, constraint: constraint)
         loop.submit(
             Generation(
-                prompt: tokens, maxTokens: min(request.maxTokens ?? room, room),
-                sampler: TokenSampler(options: request.sampling, vocabulary: vocabulary),
+                prompt: tokens, maxTokens: min(request.maxTokens ?? room, room), sampler: sampler,
                 isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0, stop: stop
             ) { output in
                 switch output {
@@ -159,7 +170,10 @@ public final class LlamaEngine: LanguageModel {
                     return !stopped
                 case .finished(let reason, let usage):
                     for event in reader.finish(stopped: stoppedByText) { continuation.yield(event) }
-                    continuation.yield(.finished(reason, usage))
+                    if sampler.hasLostGrammar {
+                        continuation.yield(.notice("The answer left the form it should have."))
+                    }
+                    continuation.yield(.finished(reason == .stop && reader.hasCalls ? .toolCalls : reason, usage))
                     continuation.finish()
                 case .failed(let error):
                     continuation.finish(throwing: error)

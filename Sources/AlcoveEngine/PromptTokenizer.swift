@@ -16,7 +16,8 @@ package struct PromptTokenizer: Sendable {
         package var controlPositions: [Int]
     }
 
-    package func tokens(of parts: [RenderedPrompt.Part]) -> Result {
+    /// - Parameter beginsSequence: False for text that stands behind other text, which BOS cannot begin.
+    package func tokens(of parts: [RenderedPrompt.Part], beginsSequence: Bool = true) -> Result {
         var bytes: [UInt8] = []
         var isInput: [Bool] = []
         for part in parts {
@@ -37,7 +38,7 @@ package struct PromptTokenizer: Sendable {
             if match.stripsRight { while start < bytes.count, bytes[start].isSpace { start += 1 } }
         }
         if start < bytes.count { result.tokens += vocabulary.literalTokens(of: Array(bytes[start...])) }
-        settleBOS(&result)
+        if beginsSequence { settleBOS(&result) }
         return result
     }
 

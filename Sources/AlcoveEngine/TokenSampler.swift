@@ -5,8 +5,17 @@ internal import llama
 final class TokenSampler {
     private let chain: UnsafeMutablePointer<llama_sampler>
     private let penaltyWindow: Int
+    private let vocabularySize: Int
+    private let isEnd: (Token) -> Bool
+    private var constraint: GrammarConstraint?
+    private var candidates: [llama_token_data] = []
+    /// Whether the answer left its grammar, which should not happen; from there on it is free.
+    private(set) var hasLostGrammar = false
 
-    init(options: SamplingOptions, vocabulary: Vocabulary) {
+    init(options: SamplingOptions, vocabulary: Vocabulary, constraint: GrammarConstraint? = nil) {
+        self.constraint = constraint
+        vocabularySize = vocabulary.count
+        isEnd = vocabulary.endsGeneration
         var parameters = llama_sampler_chain_default_params()
         parameters.no_perf = true
         chain = llama_sampler_chain_init(parameters)
@@ -43,7 +52,47 @@ final class TokenSampler {
         for token in prompt.suffix(penaltyWindow) { llama_sampler_accept(chain, token) }
     }
 
-    func next(_ context: ContextHandle, at index: Int32) -> Token {
-        llama_sampler_sample(chain, context.raw, index)
+    /// Chooses the next token; nil when the grammar allows none.
+    func next(_ context: ContextHandle, at index: Int32) -> Token? {
+        guard let constraint else { return llama_sampler_sample(chain, context.raw, index) }
+        guard constraint.isActive else {
+            let token = llama_sampler_sample(chain, context.raw, index)
+            accept(token, by: constraint)
+            return token
+        }
+        // One token is tested quickly, all of them slowly: first as if there were no grammar, and again only if that
+        // token will not do.
+        var token = choose(context, at: index, constraint: nil)
+        if token.map(constraint.allows) != true { token = choose(context, at: index, constraint: constraint) }
+        guard let token else { return nil }
+        llama_sampler_accept(chain, token)
+        accept(token, by: constraint)
+        return token
+    }
+
+    private func accept(_ token: Token, by constraint: GrammarConstraint) {
+        // The end of the answer is no part of the grammar's text.
+        if isEnd(token) || constraint.accept(token) { return }
+        self.constraint = nil
+        hasLostGrammar = true
+    }
+
+    private func choose(_ context: ContextHandle, at index: Int32, constraint: GrammarConstraint?) -> Token? {
+        guard let logits = llama_get_logits_ith(context.raw, index) else { return nil }
+        candidates.removeAll(keepingCapacity: true)
+        for token in 0..<vocabularySize {
+            candidates.append(llama_token_data(id: Token(token), logit: logits[token], p: 0))
+        }
+        return candidates.withUnsafeMutableBufferPointer { buffer in
+            var array = llama_token_data_array(
+                data: buffer.baseAddress, size: buffer.count, selected: -1, sorted: false)
+            if let constraint {
+                constraint.apply(to: &array)
+                guard buffer.contains(where: { $0.logit != -.infinity }) else { return nil }
+            }
+            llama_sampler_apply(chain, &array)
+            guard array.selected >= 0, array.selected < Int64(array.size), let data = array.data else { return nil }
+            return data[Int(array.selected)].id
+        }
     }
 }

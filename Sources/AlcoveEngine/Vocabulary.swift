@@ -31,6 +31,12 @@ package final class Vocabulary: @unchecked Sendable {
 
     var count: Int { Int(llama_vocab_n_tokens(raw)) }
 
+    /// A token that ends an answer.
+    var endOfText: Token {
+        let end = llama_vocab_eot(raw)
+        return end != LLAMA_TOKEN_NULL ? end : llama_vocab_eos(raw)
+    }
+
     func endsGeneration(_ token: Token) -> Bool { llama_vocab_is_eog(raw, token) }
 
     /// The text of a token as the template spells it; empty when there is no such token.

@@ -13,6 +13,7 @@ enum CallFormat {
         {%- endif -%}
         {%- for message in messages -%}
         {{- '<|im_start|>' + message.role + '\\n' -}}
+        {%- if message.reasoning_content -%}{{- '<think>\\n' + message.reasoning_content + '\\n</think>\\n\\n' -}}{%- endif -%}
         {%- if message.content -%}{{- message.content -}}{%- endif -%}
         {%- if message.tool_calls -%}
         {%- for call in message.tool_calls -%}
@@ -27,6 +28,8 @@ enum CallFormat {
         {%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}
         """
 
+    private static let resultMark = "Result of "
+
     /// The same conversation in words alone, for a template that knows neither tools nor their results.
     static func inWords(_ conversation: Conversation) -> Conversation {
         var plain = conversation
@@ -35,15 +38,15 @@ enum CallFormat {
         plain.messages = []
         for message in conversation.messages { plain.messages.append(inWords(message)) }
         plain.messages = joined(plain.messages)
-        if !conversation.tools.isEmpty { declare(conversation.tools, in: &plain.messages) }
+        declare(conversation.tools, in: &plain.messages, withFormat: true)
         return plain
     }
 
     private static func inWords(_ message: Message) -> Message {
         switch message.role {
         case .tool:
-            return Message(
-                role: .user, content: "<tool_response>\n\(message.content ?? "")\n</tool_response>")
+            let name = message.toolName ?? "the tool"
+            return Message(role: .user, content: "\(resultMark)\(name):\n\(message.content ?? "")")
         case .assistant where !message.toolCalls.isEmpty:
             let calls = message.toolCalls.map { call in
                 let name = JSONValue.string(call.name).text()
@@ -60,9 +63,9 @@ enum CallFormat {
         var joined: [Message] = []
         for message in messages {
             if message.role == .user, let last = joined.last, last.role == .user,
-                let before = last.content, let text = message.content, before.hasSuffix("</tool_response>")
+                let before = last.content, let text = message.content, before.hasPrefix(resultMark)
             {
-                joined[joined.count - 1].content = before + "\n" + text
+                joined[joined.count - 1].content = before + "\n\n" + text
             } else {
                 joined.append(message)
             }
@@ -70,18 +73,23 @@ enum CallFormat {
         return joined
     }
 
-    private static func declare(_ tools: [ToolDeclaration], in messages: inout [Message]) {
+    /// Writes the tools into the system message; with `withFormat`, also how a call is written.
+    static func declare(_ tools: [ToolDeclaration], in messages: inout [Message], withFormat: Bool) {
+        guard !tools.isEmpty else { return }
         let list = tools.map { $0.openAIValue.text() }.joined(separator: "\n")
-        let words = """
+        let declaration = """
             You may call these tools:
             <tools>
             \(list)
             </tools>
+            """
+        let format = """
             To call one, write an object with its name and arguments between tags:
             <tool_call>
             {"name": "...", "arguments": {...}}
             </tool_call>
             """
+        let words = withFormat ? declaration + "\n" + format : declaration
         if let first = messages.first, first.role == .system || first.role == .developer {
             messages[0].content = [first.content ?? "", words].filter { !$0.isEmpty }.joined(separator: "\n\n")
         } else {

@@ -22,8 +22,10 @@ extension ChatTemplate {
         if conversation.tools.isEmpty, !conversation.messages.contains(where: { $0.role == .tool || !$0.toolCalls.isEmpty }) {
             return PreparedPrompt(prompt: try render(conversation), notices: [], unconstrained: [])
         }
-        guard knowsTools else { return try prepareInWords(conversation) }
-        return try constrained(by: conversation.tools.filter { $0.isChosen(by: conversation.toolChoice) }) { tools, choice
+        guard writesCalls else { return try prepareInWords(conversation) }
+        var conversation = conversation
+        if !declaresTools { CallFormat.declare(conversation.tools, in: &conversation.messages, withFormat: false) }
+        return try constrained(by: conversation.chosenTools, conversation) { tools, choice
             throws(TemplateError) in
             // One rendering when the declared tools are the constrained ones; else prompt and constraint come apart, so
             // that the prompt says the same for every choice.
@@ -37,40 +39,45 @@ extension ChatTemplate {
             let form = try render(own)
             prompt.grammar = form.grammar
             prompt.parser = form.parser
+            prompt.preservedTokens = form.preservedTokens
             return prompt
-        } choice: {
-            conversation.toolChoice
         }
     }
 
     private func prepareInWords(_ conversation: Conversation) throws(TemplateError) -> PreparedPrompt {
         var prompt = try render(CallFormat.inWords(conversation))
-        guard !conversation.tools.isEmpty, conversation.toolChoice != .none else {
+        guard !conversation.tools.isEmpty else {
+            return PreparedPrompt(prompt: prompt, notices: [], unconstrained: [])
+        }
+        guard conversation.toolChoice != .none else {
+            // A model that sees calls in the conversation goes on writing them, as text.
+            if conversation.schema == nil { prompt.grammar = .without("<tool") }
             return PreparedPrompt(prompt: prompt, notices: [], unconstrained: [])
         }
         let format = try ChatTemplate(source: CallFormat.template, bos: "", eos: "")
         var form = conversation
         form.messages = [Message(role: .user, content: "Hello")]
         form.thinking = false
-        let tools = conversation.tools.filter { $0.isChosen(by: conversation.toolChoice) }
-        var prepared = try format.constrained(by: tools) { tools, choice throws(TemplateError) in
+        var prepared = try format.constrained(by: conversation.chosenTools, conversation) { tools, choice throws(TemplateError) in
             form.tools = tools
             form.toolChoice = choice
             return try format.render(form)
-        } choice: {
-            conversation.toolChoice
         }
+        let opensReasoning = prompt.parser.reasoningIsOpen
         prompt.grammar = prepared.prompt.grammar
         prompt.parser = prepared.prompt.parser
+        if opensReasoning { prompt.parser.generationPrompt += prompt.parser.reasoningStart }
+        prompt.preservedTokens = prepared.prompt.preservedTokens
         prepared.prompt = prompt
         return prepared
     }
 
     /// Renders with every schema; where that cannot be, with those schemas opened that are at fault.
     private func constrained(
-        by tools: [ToolDeclaration], _ render: ([ToolDeclaration], ToolChoice) throws(TemplateError) -> RenderedPrompt,
-        choice: () -> ToolChoice
+        by tools: [ToolDeclaration], _ conversation: Conversation,
+        _ render: ([ToolDeclaration], ToolChoice) throws(TemplateError) -> RenderedPrompt
     ) throws(TemplateError) -> PreparedPrompt {
+        let choice = conversation.toolChoice
         var form = tools
         var reasons: [(name: String, reason: String)] = []
         for (index, tool) in tools.enumerated() {
@@ -80,7 +87,7 @@ extension ChatTemplate {
         }
         var prompt: RenderedPrompt
         do throws(TemplateError) {
-            prompt = try render(form, choice())
+            prompt = try render(form, choice)
         } catch {
             var isMended = false
             for (index, tool) in form.enumerated() {
@@ -90,8 +97,13 @@ extension ChatTemplate {
                 isMended = true
             }
             guard isMended else { throw error }
-            prompt = try render(form, choice())
+            prompt = try render(form, choice)
         }
+        switch choice {
+        case .required, .named: prompt.grammar?.dropTextBeforeCalls()
+        case .auto, .none: break
+        }
+        if !conversation.parallelToolCalls { prompt.grammar?.dropFurtherCalls() }
         var notices = reasons.map { "The arguments of \($0.name) are not held to its schema: \($0.reason)." }
         if let grammar = prompt.grammar, grammar.text.utf8.count > SchemaLimits.maximumGrammarBytes {
             prompt.grammar = nil
@@ -132,9 +144,32 @@ extension ChatTemplate {
     }
 }
 
-extension ToolDeclaration {
-    fileprivate func isChosen(by choice: ToolChoice) -> Bool {
-        if case .named(let chosen) = choice { return chosen == name }
-        return true
+extension OutputGrammar {
+    /// The library lets any text precede a required call, and a small model would write nothing else. In its grammar that
+    /// text is the one optional "until" rule of the root; reasoning stands in parentheses and stays.
+    mutating func dropTextBeforeCalls() {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard let root = lines.firstIndex(where: { $0.hasPrefix("root ::= ") }) else { return }
+        let words = lines[root].split(separator: " ", omittingEmptySubsequences: false)
+        lines[root] = words.filter { word in
+            guard word.hasPrefix("until-"), word.hasSuffix("?") else { return true }
+            return !word.dropFirst("until-".count).dropLast().allSatisfy(\.isNumber)
+        }.joined(separator: " ")
+        text = lines.joined(separator: "\n")
+    }
+
+    /// Where every call has its own markers, the library allows several whatever was asked for.
+    mutating func dropFurtherCalls() {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        text = lines.map { $0 == "tool-calls ::= (tool-call space)+" ? "tool-calls ::= tool-call space" : $0 }
+            .joined(separator: "\n")
+    }
+}
+
+extension Conversation {
+    /// The tools that may be called.
+    fileprivate var chosenTools: [ToolDeclaration] {
+        if case .named(let name) = toolChoice { return tools.filter { $0.name == name } }
+        return tools
     }
 }

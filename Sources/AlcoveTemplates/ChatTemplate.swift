@@ -18,8 +18,9 @@ public final class ChatTemplate: Sendable {
 
     public let source: String
     private let handle: Handle
-    /// Whether the template declares tools and writes their calls.
-    let knowsTools: Bool
+    /// Whether the template has a form for calls, and whether it declares tools by itself.
+    let writesCalls: Bool
+    let declaresTools: Bool
 
     /// Parses a template.
     ///
@@ -38,7 +39,8 @@ public final class ChatTemplate: Sendable {
         }
         handle = Handle(raw: raw)
         let known = try ChatLibrary.take(alcove_chat_capabilities(raw))
-        knowsTools = known["supports_tool_calls"]?.bool ?? false
+        writesCalls = known["supports_tool_calls"]?.bool ?? false
+        declaresTools = known["supports_tools"]?.bool ?? false
     }
 
     /// Renders a conversation into the prompt that makes the model answer it.

@@ -9,13 +9,13 @@ public struct OutputParser: Sendable, Hashable {
     var program: String
     /// What the prompt ended in; the parser needs it because the model goes on from there.
     public var generationPrompt: String
-    /// Text that begins reasoning in this format, and text that ends it; empty when there is none.
-    var reasoningStart = ""
-    var reasoningEnd = ""
+    /// Text that begins reasoning in this format, and texts that end it; empty when there is none.
+    public var reasoningStart = ""
+    public var reasoningEnds: [String] = []
 
     /// Whether the prompt ends inside reasoning, so that the model's first words are part of it.
     public var reasoningIsOpen: Bool {
-        guard !reasoningStart.isEmpty, !reasoningEnd.isEmpty else { return false }
+        guard !reasoningStart.isEmpty, !reasoningEnds.isEmpty else { return false }
         return generationPrompt.trimmingSpaces().hasSuffix(reasoningStart)
     }
 

@@ -23,6 +23,8 @@ public final class StreamingOutput {
     private let firstBytes: Set<UInt8>
     private let reach: Int
     private let markers: [[UInt8]]
+    private let markerBytes: Set<UInt8>
+    private let markerReach: Int
 
     private var shownText: [UInt8] = []
     private var shownReasoning: [UInt8] = []
@@ -32,6 +34,8 @@ public final class StreamingOutput {
     /// Calls of earlier parts.
     private var earlierCalls = 0
     private var ids: Set<String> = []
+    /// White space between a call and the text behind it; the parser of a later part drops it.
+    private var space: [UInt8] = []
 
     /// What the text held was when it was last parsed: how long, and how long content and reasoning were.
     private var parsed = (text: 0, content: 0, reasoning: 0)
@@ -71,8 +75,10 @@ public final class StreamingOutput {
                 let text = String(decoding: delimiter, as: UTF8.self).lowercased()
                 return ["tool", "call", "func"].contains { text.firstRange(ofText: $0) != nil }
             }
-        firstBytes = Set(output.delimiters.compactMap(\.first))
-        reach = output.delimiters.map(\.count).max() ?? 0
+        markerBytes = Set(self.markers.compactMap(\.first))
+        markerReach = self.markers.map(\.count).max() ?? 0
+        firstBytes = markerBytes.union(output.delimiters.compactMap(\.first))
+        reach = max(markerReach, output.delimiters.map(\.count).max() ?? 0)
     }
 
     /// Reads the next piece.
@@ -105,7 +111,7 @@ public final class StreamingOutput {
             while true {
                 switch output.parse() {
                 case .whole where seemsGlued, .open where seemsGlued: return events + finishGlued()
-                case .whole: return events + self.events(isLast: true)
+                case .whole: return events + self.events(isLast: true) + finishStray()
                 case .open: return events + finishOpen()
                 case .failed:
                     let more = splitBehindCalls()
@@ -180,16 +186,33 @@ public final class StreamingOutput {
     private func textEvents(isLast: Bool) -> [GenerationEvent] {
         var events: [GenerationEvent] = []
         let reasoningIsLast = isLast || !output.content.isEmpty
-        if let delta = growth(of: output.reasoning, beyond: &shownReasoning, isLast: reasoningIsLast) {
+        if let delta = growth(of: output.reasoning[...], beyond: &shownReasoning, isLast: reasoningIsLast) {
             events.append(.reasoning(delta))
         }
         if seemsGlued, !isLast { return events }
-        if let delta = growth(of: output.content, beyond: &shownText, isLast: isLast) { events.append(.text(delta)) }
+        let isFirst = shownText.isEmpty
+        // A marker inside the text is a call that the format's parser did not take for one.
+        let content = output.content[..<(strayMarker() ?? output.content.count)]
+        guard let delta = growth(of: content, beyond: &shownText, isLast: isLast) else { return events }
+        let before = isFirst && output.content.first?.isWhiteSpace == false ? space : []
+        events.append(.text(String(decoding: before, as: UTF8.self) + delta))
         return events
     }
 
+    /// Where in the text a marker begins, or may be beginning.
+    private func strayMarker() -> Int? {
+        // What was told already was looked at; a marker may reach over the edge.
+        let start = max(0, min(shownText.count, output.content.count) - markerReach)
+        let fresh = output.content[start...]
+        for position in fresh.indices where markerBytes.contains(fresh[position]) {
+            let rest = fresh[position...]
+            if markers.contains(where: { rest.starts(with: $0) || $0.starts(with: rest) }) { return max(position, shownText.count) }
+        }
+        return nil
+    }
+
     /// What may be told now. White space waits for what follows it: formats drop it before a marker.
-    private func growth(of bytes: [UInt8], beyond shown: inout [UInt8], isLast: Bool) -> String? {
+    private func growth(of bytes: ArraySlice<UInt8>, beyond shown: inout [UInt8], isLast: Bool) -> String? {
         var end = bytes.count
         if !isLast { while end > shown.count, bytes[end - 1].isWhiteSpace { end -= 1 } }
         guard end > shown.count, bytes.starts(with: shown) else { return nil }
@@ -268,8 +291,10 @@ public final class StreamingOutput {
 
     private func startPart(behind size: Int) {
         earlierCalls += output.calls.count
+        let rest = output.text[size...]
+        space = Array(rest.prefix { $0.isWhiteSpace })
         // Where the prompt itself opens the reasoning, a later part does not begin inside it.
-        output.replace(size, with: parser.reasoningIsOpen ? parser.reasoningEnd : "")
+        output.replace(size, with: parser.reasoningIsOpen ? parser.reasoningEnds[0] : "")
         shownText = []
         shownReasoning = []
         shownCalls = []
@@ -306,17 +331,32 @@ public final class StreamingOutput {
         return text == "]" || (text.hasPrefix("</") && text.hasSuffix(">") && !text.dropFirst(2).contains("<"))
     }
 
+    /// What stands in the text from a marker on: calls, if they have the shape, else kept as it is.
+    private func finishStray() -> [GenerationEvent] {
+        guard output.calls.isEmpty, let start = strayMarker() else { return [] }
+        var rest = Array(output.content[start...])
+        var events: [GenerationEvent] = []
+        while let call = LooseCall.first(in: rest) {
+            hasCalls = true
+            events.append(.toolCall(ToolCall(id: id(""), name: call.name, arguments: call.arguments)))
+            rest.removeSubrange(..<call.end)
+        }
+        guard !rest.isEmpty, events.isEmpty || !isClosing(rest) else { return events }
+        if startsCall(rest) || isCallFragment(rest) { return events + [broken(rest, isCut: !startsCall(rest))] }
+        return events + [.text(String(decoding: rest, as: UTF8.self))]
+    }
+
     /// The answer ends inside something. A call whose arguments are all there counts; any other is broken.
     private func finishOpen() -> [GenerationEvent] {
         guard let last = output.calls.last else {
             var events = textEvents(isLast: true)
             let tail = unreadTail()
-            if startsCall(tail) {
+            if startsCall(tail) || isCallFragment(tail) {
                 events.append(broken(tail, isCut: true))
             } else if !tail.isEmpty, !isMarkerFragment(tail) {
                 events.append(.text(String(decoding: tail, as: UTF8.self)))
             }
-            return events
+            return events + finishStray()
         }
         guard !last.isComplete else { return events(isLast: true) }
         let index = output.calls.count - 1
@@ -372,23 +412,37 @@ public final class StreamingOutput {
         markers.contains { bytes.firstRange(of: $0) != nil }
     }
 
-    /// Whether a text is the beginning of a marker, or an end of the reasoning: nothing that is meant to be read.
+    /// Whether a text is the beginning of a marker that cannot be anything else.
+    private func isCallFragment(_ bytes: [UInt8]) -> Bool {
+        let trimmed = Array(bytes.drop { $0.isWhiteSpace })
+        return trimmed.count >= 5 && markers.contains { $0.starts(with: trimmed) }
+    }
+
+    /// Whether a text is the beginning of what ends reasoning or text: nothing that is meant to be read.
     private func isMarkerFragment(_ bytes: [UInt8]) -> Bool {
         let trimmed = Array(bytes.drop { $0.isWhiteSpace })
-        return trimmed.isEmpty || (markers + output.delimiters).contains { $0.starts(with: trimmed) || trimmed == $0 }
+        return trimmed.isEmpty || (trimmed.count >= 3 && output.delimiters.contains { $0.starts(with: trimmed) })
     }
 }
 
 /// A call found by its shape alone: an object with a name and arguments.
 enum LooseCall {
-    /// The first object of the text, when it is a call and nothing but markers stands before it.
+    /// The first object of the text, when it is a call and little but markers stands before it: an object with name and
+    /// arguments, or arguments behind a line that is the name.
     static func first(in bytes: [UInt8]) -> (name: String, arguments: String, end: Int)? {
-        guard let start = bytes.firstIndex(of: UInt8(ascii: "{")), start < 64,
-            let end = end(of: start, in: bytes), let value = try? JSONValue(parsing: bytes[start..<end]),
-            let name = value["name"]?.string, !name.isEmpty,
-            let arguments = value["arguments"] ?? value["parameters"], arguments.object != nil
+        guard let start = bytes.firstIndex(of: UInt8(ascii: "{")), start < 96,
+            let end = end(of: start, in: bytes), let value = try? JSONValue(parsing: bytes[start..<end]), value.object != nil
         else { return nil }
-        return (name, arguments.text(), end)
+        if let name = value["name"]?.string, !name.isEmpty, let arguments = value["arguments"] ?? value["parameters"],
+            arguments.object != nil
+        {
+            return (name, arguments.text(), end)
+        }
+        let before = bytes[..<start]
+        guard before.last == 0x0A else { return nil }
+        let name = before.dropLast().reversed().prefix { $0.isNameByte }.reversed()
+        guard !name.isEmpty else { return nil }
+        return (String(decoding: name, as: UTF8.self), String(decoding: bytes[start..<end], as: UTF8.self), end)
     }
 
     private static func end(of start: Int, in bytes: [UInt8]) -> Int? {
@@ -412,6 +466,12 @@ enum LooseCall {
 }
 
 extension UInt8 {
+    fileprivate var isNameByte: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || self == UInt8(ascii: "_")
+            || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
+    }
+
     fileprivate var isWhiteSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }
 

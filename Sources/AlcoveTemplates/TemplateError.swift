@@ -94,6 +94,12 @@ extension StringProtocol {
         return String(text)
     }
 
+    func trimmingSpacesAtEnd() -> String {
+        var text = self[...]
+        while let last = text.last, last.isWhitespace { text = text.dropLast() }
+        return String(text)
+    }
+
     func firstRange(ofText needle: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {
