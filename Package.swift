@@ -25,15 +25,17 @@ let package = Package(
         .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "llama"]),
         .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
         .target(name: "AlcoveSandbox", dependencies: ["AlcoveCore", "CPosixShim"]),
-        .target(name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage"]),
+        .target(name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage", "AlcoveSandbox"]),
         .target(name: "AlcoveServer", dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveStorage", "CPosixShim"]),
         .executableTarget(
             name: "alcove",
             dependencies: [
-                "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveAgent", "AlcoveServer",
+                "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveSandbox", "AlcoveAgent",
+                "AlcoveServer",
             ]),
         .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
-        .testTarget(name: "AlcoveAgentTests", dependencies: ["AlcoveAgent", "AlcoveCore"]),
+        .testTarget(
+            name: "AlcoveAgentTests", dependencies: ["AlcoveAgent", "AlcoveCore", "AlcoveSandbox", "AlcoveStorage"]),
         .testTarget(
             name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
         .testTarget(name: "AlcoveTemplatesTests", dependencies: ["AlcoveTemplates", "AlcoveCore", "alcove"]),

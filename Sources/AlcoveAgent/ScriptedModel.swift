@@ -11,6 +11,9 @@ package final class ScriptedModel: LanguageModel {
         case promptProgress(done: Int, total: Int)
         /// Waits until the signal is set, or the answer is to stop.
         case wait(StopSignal)
+        case part(ToolCallPart)
+        case call(ToolCall)
+        case broken(BrokenToolCall)
         case fail(any Error)
     }
 
@@ -30,6 +33,12 @@ package final class ScriptedModel: LanguageModel {
             trainedContextLength: contextLength, parameterCount: 0, fileBytes: 0)
     }
 
+    /// A token is four bytes here; what counts is that more text is more tokens.
+    package func promptTokens(of request: GenerationRequest) async throws -> Int {
+        let texts = request.messages.map { ($0.content ?? "") + $0.toolCalls.map(\.arguments).joined() }
+        return (texts + request.tools.map { $0.description + $0.parameters.text() }).reduce(0) { $0 + $1.utf8.count } / 4
+    }
+
     /// What was asked so far.
     package var requests: [GenerationRequest] { state.withLock { $0.requests } }
 
@@ -43,6 +52,7 @@ package final class ScriptedModel: LanguageModel {
         continuation.onTermination = { if case .cancelled = $0 { stop.set() } }
         Task {
             var usage = Usage()
+            var hasCalls = false
             for step in steps {
                 if stop.isSet { break }
                 switch step {
@@ -53,12 +63,17 @@ package final class ScriptedModel: LanguageModel {
                     usage.promptTokens = total
                     continuation.yield(.promptProgress(done: done, total: total))
                     continue
+                case .part(let part): continuation.yield(.toolCallPart(part))
+                case .call(let call):
+                    continuation.yield(.toolCall(call))
+                    hasCalls = true
+                case .broken(let broken): continuation.yield(.brokenToolCall(broken))
                 case .wait(let signal): await ScriptedModel.wait(for: signal, or: stop)
                 case .fail(let error): return continuation.finish(throwing: error)
                 }
                 usage.completionTokens += 1
             }
-            continuation.yield(.finished(stop.isSet ? .cancelled : .stop, usage))
+            continuation.yield(.finished(stop.isSet ? .cancelled : hasCalls ? .toolCalls : .stop, usage))
             continuation.finish()
         }
         return stream

@@ -11,6 +11,11 @@ public protocol LanguageModel: Sendable {
     /// longer than the window, a template that refuses the conversation). The work stops when the request's `stopSignal` is
     /// set, and when nobody reads the stream any more.
     func generate(_ request: GenerationRequest) -> AsyncThrowingStream<GenerationEvent, any Error>
+
+    /// Tokens that a request's prompt has, tool declarations included.
+    ///
+    /// - Throws: when the conversation cannot be put into a prompt.
+    func promptTokens(of request: GenerationRequest) async throws -> Int
 }
 
 /// What is loaded, for people and for limits.

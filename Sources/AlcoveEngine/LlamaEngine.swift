@@ -121,18 +121,30 @@ public final class LlamaEngine: LanguageModel {
         stop.whenSet { [loop] in loop.wake() }
         prompts.async { [self] in
             do {
-                let prepared = try template.prepare(
-                    Conversation(
-                        messages: request.messages, tools: request.tools, toolChoice: request.toolChoice,
-                        parallelToolCalls: request.parallelToolCalls, thinking: request.thinking,
-                        schema: request.responseSchema))
-                let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prepared.prompt.parts).tokens
+                let (prepared, tokens) = try prepare(request)
                 try submit(tokens, prepared, request: request, stop: stop, to: continuation)
             } catch {
                 continuation.finish(throwing: error)
             }
         }
         return stream
+    }
+
+    public func promptTokens(of request: GenerationRequest) async throws -> Int {
+        try await withCheckedThrowingContinuation { continuation in
+            prompts.async { [self] in
+                continuation.resume(with: Result { try prepare(request).tokens.count })
+            }
+        }
+    }
+
+    private func prepare(_ request: GenerationRequest) throws -> (prompt: PreparedPrompt, tokens: [Token]) {
+        let prepared = try template.prepare(
+            Conversation(
+                messages: request.messages, tools: request.tools, toolChoice: request.toolChoice,
+                parallelToolCalls: request.parallelToolCalls, thinking: request.thinking,
+                schema: request.responseSchema))
+        return (prepared, PromptTokenizer(vocabulary: vocabulary).tokens(of: prepared.prompt.parts).tokens)
     }
 
     private func submit(

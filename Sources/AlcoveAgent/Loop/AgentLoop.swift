@@ -1,89 +1,56 @@
 package import AlcoveCore
+package import AlcoveStorage
 
-/// What a surface asks for.
-package struct TurnRequest: Sendable {
-    package var messages: [Message]
-    package var thinking: Bool
-    package var sampling: SamplingOptions
-    package var maxTokens: Int?
-
-    package init(
-        messages: [Message], thinking: Bool = false, sampling: SamplingOptions = SamplingOptions(),
-        maxTokens: Int? = nil
-    ) {
-        self.messages = messages
-        self.thinking = thinking
-        self.sampling = sampling
-        self.maxTokens = maxTokens
-    }
-}
-
-/// The words of any error; one that nobody foresaw names itself.
-func sentence(of error: any Error) -> String {
-    (error as? any UserFacingError)?.sentence ?? "Something unforeseen went wrong (\(error))."
-}
-
-/// What a turn has come to, for the transcript.
-package struct TurnResult: Sendable, Hashable {
-    package var text = ""
-    package var reasoning = ""
-    package var end: TurnEnd
-}
-
-/// Runs one turn: asks the model and writes down everything that happens.
+/// The one loop in which everything acts: asks the model, runs what it calls, and writes down everything that happens.
 package struct AgentLoop: Sendable {
     package let model: any LanguageModel
+    package var tools: ToolRegistry
+    package var broker: ApprovalBroker?
+    /// Read before every call, so that a change of a switch applies to the very next one.
+    package var switches: @Sendable () -> Switches
+    /// What the person has allowed for this chat.
+    package var grants: Grants
+    /// Where receipts and the changes they witness are kept, together; nil keeps nothing.
+    package var database: Database?
+    package var artifacts: ArtifactStore?
+    package var clock: any Clock<Duration>
 
-    package init(model: any LanguageModel) { self.model = model }
+    package init(
+        model: any LanguageModel, tools: ToolRegistry = ToolRegistry(), broker: ApprovalBroker? = nil,
+        switches: @escaping @Sendable () -> Switches = { Switches() }, grants: Grants = Grants(),
+        database: Database? = nil, artifacts: ArtifactStore? = nil, clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.model = model
+        self.tools = tools
+        self.broker = broker
+        self.switches = switches
+        self.grants = grants
+        self.database = database
+        self.artifacts = artifacts
+        self.clock = clock
+    }
 
     /// Runs to the end; what happens is in the turn's events, but for the last one, which the caller writes.
     ///
     /// - Parameter accept: Called before the first event; what it throws refuses the turn.
     /// - Returns: nil when the turn was refused before anything was begun.
     func run(
-        _ request: TurnRequest, in turn: Turn, accept: @Sendable () async throws -> Void
+        _ request: TurnRequest, in turn: Turn, accept: @escaping @Sendable () async throws -> Void
     ) async -> TurnResult? {
-        let start = Platform.monotonicNanoseconds
-        var result = TurnResult(end: TurnEnd(reason: .error, usage: Usage(), elapsedSeconds: 0))
-        var failure: (any Error)?
-        var began = false
-        do {
-            for try await event in model.generate(generation(request, stop: turn.stopSignal)) {
-                if !began { try await accept() }
-                began = true
-                switch event {
-                case .promptProgress(let done, let total): turn.append(.promptProgress(done: done, total: total))
-                case .reasoning(let delta):
-                    result.reasoning += delta
-                    turn.append(.reasoning(delta))
-                case .text(let delta):
-                    result.text += delta
-                    turn.append(.text(delta))
-                case .notice(let sentence): turn.append(.notice(sentence))
-                case .toolCallPart, .toolCall, .brokenToolCall: break  // no tools are declared yet
-                case .finished(let reason, let usage):
-                    result.end.reason = reason
-                    result.end.usage = usage
-                }
-            }
-        } catch {
-            failure = error
-        }
-        if let failure, !began {
-            turn.refuse(failure)
-            return nil
-        }
-        if let failure {
-            result.end.reason = .error
-            result.end.error = sentence(of: failure)
-        }
-        result.end.elapsedSeconds = Double(Platform.monotonicNanoseconds - start) / 1e9
-        return result
+        let run = AgentRun(loop: self, request: request, turn: turn, accept: accept)
+        return await run.run()
     }
+}
 
-    private func generation(_ request: TurnRequest, stop: StopSignal) -> GenerationRequest {
-        GenerationRequest(
-            messages: request.messages, thinking: request.thinking, sampling: request.sampling,
-            maxTokens: request.maxTokens, stopSignal: stop)
+/// Effects a person has allowed for one chat, for as long as the program runs.
+package final class Grants: Sendable {
+    private let state = EffectsByChat()
+
+    package init() {}
+
+    package func effects(in key: String) -> Set<ToolEffect> { state.effects(in: key) }
+    package func allow(_ effect: ToolEffect, in key: String) {
+        if Policy.mayBeRemembered(effect) { state.add(effect, key) }
     }
+    package func forget(_ key: String) { state.remove(key) }
 }

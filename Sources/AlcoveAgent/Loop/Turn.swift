@@ -1,4 +1,5 @@
 package import AlcoveCore
+package import AlcoveStorage
 internal import Synchronization
 
 /// One message sent and all that comes of it. It belongs to the app: it goes on when whoever reads it leaves, and anyone
@@ -16,6 +17,7 @@ package final class Turn: Sendable {
     package let key: String
     /// Set by whoever wants the turn to stop.
     package let stopSignal = StopSignal()
+    private let journal: TurnJournal?
     private let state = Mutex(State())
 
     private struct State {
@@ -28,9 +30,11 @@ package final class Turn: Sendable {
         var finishedAt: UInt64?
     }
 
-    package init(id: TurnID = TurnID(), key: String) {
+    /// - Parameter journal: Where the events are kept beyond this process; nil keeps them in memory only.
+    package init(id: TurnID = TurnID(), key: String, journal: TurnJournal? = nil) {
         self.id = id
         self.key = key
+        self.journal = journal
     }
 
     package var phase: Phase { state.withLock { $0.phase } }
@@ -41,12 +45,16 @@ package final class Turn: Sendable {
     // MARK: Writing, by the loop alone
 
     func append(_ body: TurnEvent.Body) {
-        change { state in state.events.append(TurnEvent(sequence: state.events.count, body: body)) }
+        change { state in
+            state.events.append(TurnEvent(sequence: state.events.count, body: body))
+            keep(body)
+        }
     }
 
     func finish(_ end: TurnEnd) {
         change { state in
             state.events.append(TurnEvent(sequence: state.events.count, body: .finished(end)))
+            keep(.finished(end))
             state.finishedAt = Platform.monotonicNanoseconds
             switch end.reason {
             case .stop, .toolCalls, .length: state.phase = .completed
@@ -63,6 +71,16 @@ package final class Turn: Sendable {
             state.finishedAt = Platform.monotonicNanoseconds
         }
     }
+
+    /// Progress of reading is for those who watch; everything else is evidence.
+    private func keep(_ body: TurnEvent.Body) {
+        if case .promptProgress = body { return }
+        journal?.record(kind: body.kind, payload: body.payload.text())
+    }
+
+    /// Returns when everything so far is on the disk. A disk that takes nothing more stops no turn: what was written until
+    /// then is evidence, and what could not be says so in the answer's own saving.
+    func flush() async { try? await journal?.flush() }
 
     private func change(_ body: (inout State) -> Void) {
         let woken = state.withLock { state in

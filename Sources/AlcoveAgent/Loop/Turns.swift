@@ -1,4 +1,5 @@
 package import AlcoveCore
+package import AlcoveStorage
 
 /// The turns of the app: running ones, and finished ones for as long as somebody may still want to read them.
 package actor Turns {
@@ -7,34 +8,44 @@ package actor Turns {
     /// How many finished turns are kept at most.
     static let retained = 8
 
+    private let log: TurnLog?
     private var turns: [TurnID: Turn] = [:]
     private var order: [TurnID] = []
     /// Turns begun since the program started.
     package private(set) var startedCount = 0
 
-    package init() {}
+    /// - Parameter log: Where turns are kept beyond this process; nil keeps them in memory only.
+    package init(log: TurnLog? = nil) { self.log = log }
 
     /// Starts a turn; one that holds the same key is stopped.
     ///
     /// - Parameters:
+    ///   - chat: The saved chat it belongs to, for the log.
     ///   - accept: Called once before the first event, when the model has taken the request; what it throws refuses the
     ///     turn. Here the message is kept.
     ///   - record: Called once at the end with what came of it, unless the turn was refused or another one has taken the
     ///     key meanwhile. The last event appears after it has returned, so that whoever reads that event finds the
     ///     answer in the store.
     package func start(
-        key: String, loop: AgentLoop, request: TurnRequest,
+        key: String, chat: ChatID? = nil, loop: AgentLoop, request: TurnRequest,
         accept: @escaping @Sendable () async throws -> Void,
         record: @escaping @Sendable (TurnResult) async throws -> Void
     ) -> Turn {
         for turn in turns.values where turn.key == key && turn.phase == .running { turn.stopSignal.set() }
         forgetOld()
-        let turn = Turn(key: key)
+        let id = TurnID()
+        let turn = Turn(id: id, key: key, journal: log.map { TurnJournal($0, turn: id) })
         turns[turn.id] = turn
         order.append(turn.id)
         startedCount += 1
+        let log = log, profile = request.profile?.name ?? "chat"
         Task {
-            guard var result = await loop.run(request, in: turn, accept: accept) else { return }
+            // The message first, then the turn in the log: a turn belongs to a chat that is there.
+            let result = await loop.run(request, in: turn) {
+                try await accept()
+                try await log?.begin(id, chat: chat, profile: profile)
+            }
+            guard var result else { return }
             if self.holds(turn) {
                 do {
                     try await record(result)
@@ -44,8 +55,18 @@ package actor Turns {
                 }
             }
             turn.finish(result.end)
+            await turn.flush()
+            try? await log?.finish(id, Turns.state(of: result.end), reason: result.end.stoppedBy ?? result.end.error)
         }
         return turn
+    }
+
+    private static func state(of end: TurnEnd) -> TurnState {
+        switch end.reason {
+        case .cancelled: .cancelled
+        case .error: .failed
+        default: .completed
+        }
     }
 
     package func turn(_ id: TurnID) -> Turn? {
@@ -59,7 +80,7 @@ package actor Turns {
         return order.last { turns[$0]?.key == key }.flatMap { turns[$0] }
     }
 
-    /// Stops everything; returns when all turns have written their ends, at most after `seconds`.
+    /// Stops everything; returns when all turns have written their ends.
     package func stopAll() async {
         for turn in turns.values where turn.phase == .running { turn.stopSignal.set() }
         for turn in turns.values where turn.phase == .running {

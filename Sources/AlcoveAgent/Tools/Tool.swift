@@ -12,6 +12,9 @@ package protocol Tool: Sendable {
     /// Most characters of its result that the model is shown.
     var observationLimit: Int { get }
 
+    /// Puts names that models use for its arguments right, before anything is checked.
+    func rewrite(_ arguments: JSONObject) -> JSONObject
+
     /// One line for people: the command, the path, the size.
     func detail(of arguments: JSONObject) -> String
 
@@ -22,6 +25,7 @@ package protocol Tool: Sendable {
 extension Tool {
     package var aliases: [String] { [] }
     package var observationLimit: Int { 16_000 }
+    package func rewrite(_ arguments: JSONObject) -> JSONObject { arguments }
     package func detail(of arguments: JSONObject) -> String { "" }
 }
 

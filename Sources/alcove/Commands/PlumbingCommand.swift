@@ -27,7 +27,7 @@ enum PlumbingCommand {
             part("sse", "Parse server-sent events: chunks (Base64).", "") { line in
                 plumbingSSE(chunks: try chunks(line))
             },
-            part("json", "Read or canonicalise JSON: op (parse, canonical), json (Base64).", json),
+            part("json", "Read or canonicalise JSON: op (parse, canonical), json (Base64).", "", json),
             patch,
             tokenize,
             Command(

@@ -1,0 +1,372 @@
+internal import AlcoveCore
+internal import AlcoveStorage
+
+/// One turn under way: its rounds, its calls, its counters.
+///
+/// An actor because heartbeats of running tools meet it from other tasks.
+actor AgentRun {
+    private let loop: AgentLoop
+    private let request: TurnRequest
+    private let turn: Turn
+    private let accept: @Sendable () async throws -> Void
+    private let began = Platform.monotonicNanoseconds
+    private var hasBegun = false
+    private var result = TurnResult(end: TurnEnd(reason: .error, usage: Usage(), elapsedSeconds: 0))
+    private var messages: [Message]
+    /// Messages before this index are the request's own; what follows is this run's.
+    private let requestCount: Int
+    private var calls = 0
+    private var repeats = CallRepeats()
+    private var hasCompacted = false
+
+    init(loop: AgentLoop, request: TurnRequest, turn: Turn, accept: @escaping @Sendable () async throws -> Void) {
+        self.loop = loop
+        self.request = request
+        self.turn = turn
+        self.accept = accept
+        messages = request.messages
+        requestCount = request.messages.count
+    }
+
+    func run() async -> TurnResult? {
+        let deadline = startDeadline()
+        defer { deadline?.cancel() }
+        do {
+            try await rounds()
+        } catch {
+            if !hasBegun {
+                turn.refuse(error)
+                return nil
+            }
+            result.end.reason = .error
+            result.end.error = sentence(of: error)
+        }
+        finishText()
+        result.end.elapsedSeconds = Double(Platform.monotonicNanoseconds - began) / 1e9
+        return result
+    }
+
+    /// Words where the person would otherwise see nothing.
+    private func finishText() {
+        guard result.text.allSatisfy(\.isWhitespace), !result.steps.isEmpty, result.end.reason != .cancelled,
+            result.end.error == nil
+        else { return }
+        write("_The tools ran; the model wrote nothing about what they found._")
+    }
+
+    private func write(_ text: String) {
+        result.text += text
+        turn.append(.text(text))
+    }
+
+    /// Ends a bounded run in time. Waiting for a person counts: a run is foreground work.
+    private func startDeadline() -> Task<Void, Never>? {
+        guard let seconds = request.profile?.seconds else { return nil }
+        return Task { [loop, turn] in
+            do { try await loop.clock.sleep(for: .seconds(seconds)) } catch { return }
+            await self.stop(by: "time limit")
+            turn.stopSignal.set()
+        }
+    }
+
+    private func stop(by reason: String) { if result.end.stoppedBy == nil { result.end.stoppedBy = reason } }
+
+    // MARK: Rounds
+
+    private func rounds() async throws {
+        guard let profile = request.profile else {
+            _ = try await round(1, tools: [], choice: .auto)
+            return
+        }
+        let limit = loop.switches().runCode ? profile.roundsWithCode : profile.rounds
+        var number = 1
+        while true {
+            checkpoint(.plan)
+            let policy = policy(profile)
+            let isLast = number > limit || isOutOfSteps(profile)
+            let declared = loop.tools.declarations(for: policy)
+            let answer = try await round(number, tools: declared, choice: isLast ? .none : request.toolChoice)
+            if turn.stopSignal.isSet { return }
+            if answer.calls.isEmpty, answer.broken.isEmpty { return }
+            if isLast {
+                stop(by: number > limit ? "round limit" : "step limit")
+                write("\n\n_The limit of this run was reached, so what was still asked for was not done._")
+                return
+            }
+            checkpoint(.execute)
+            let goesOn = await execute(answer, round: number, profile: profile)
+            checkpoint(.reassess)
+            if !goesOn || turn.stopSignal.isSet { return }
+            number += 1
+            if number > limit || isOutOfSteps(profile) {
+                messages.append(
+                    Message(
+                        role: .user,
+                        content: "No more tools can be used now. Answer from what you have, and say what is unchecked."))
+            }
+        }
+    }
+
+    private func isOutOfSteps(_ profile: RunProfile) -> Bool { profile.steps.map { calls >= $0 } ?? false }
+
+    private func policy(_ profile: RunProfile) -> Policy {
+        Policy(profile: profile, switches: loop.switches(), granted: loop.grants.effects(in: turn.key))
+    }
+
+    private struct RoundAnswer {
+        var text = ""
+        var calls: [ToolCall] = []
+        var broken: [BrokenToolCall] = []
+    }
+
+    /// Asks the model once; what it says is shown as it comes.
+    private func round(_ number: Int, tools: [ToolDeclaration], choice: ToolChoice) async throws -> RoundAnswer {
+        var generation = GenerationRequest(
+            messages: messages, tools: tools, toolChoice: choice, thinking: request.thinking,
+            sampling: request.sampling, maxTokens: replyLimit, stopSignal: turn.stopSignal)
+        try await makeRoom(in: &generation)
+        var answer = RoundAnswer()
+        for try await event in loop.model.generate(generation) {
+            try await begin()
+            switch event {
+            case .promptProgress(let done, let total): turn.append(.promptProgress(done: done, total: total))
+            case .reasoning(let delta):
+                result.reasoning += delta
+                turn.append(.reasoning(delta))
+            case .text(let delta):
+                answer.text += delta
+                write(delta)
+            case .toolCallPart(let part): turn.append(.callWriting(tool: part.name, delta: part.arguments))
+            case .toolCall(let call): answer.calls.append(call)
+            case .brokenToolCall(let broken): answer.broken.append(broken)
+            case .notice(let sentence): turn.append(.notice(sentence))
+            case .finished(let reason, let usage):
+                result.end.reason = reason == .toolCalls ? .stop : reason
+                result.end.usage = result.end.usage.adding(usage)
+                if request.profile != nil { turn.append(.usage(usage)) }
+            }
+        }
+        messages.append(
+            Message(role: .assistant, content: answer.text.isEmpty ? nil : answer.text, toolCalls: answer.calls))
+        if answer.calls.isEmpty, answer.text.isEmpty { messages.removeLast() }
+        return answer
+    }
+
+    /// Once, before the first event: the message is kept now.
+    private func begin() async throws {
+        guard !hasBegun else { return }
+        try await accept()
+        hasBegun = true
+        turn.append(.inputAccepted(messages: request.messages.count))
+        checkpoint(.observe)
+    }
+
+    private var replyLimit: Int? {
+        guard let bound = request.profile?.replyTokens else { return request.maxTokens }
+        return min(bound, request.maxTokens ?? bound)
+    }
+
+    private func checkpoint(_ phase: RunPhase, call: String? = nil) {
+        guard hasBegun, request.profile != nil else { return }
+        turn.append(.checkpoint(phase: phase, call: call))
+    }
+
+    // MARK: Calls
+
+    /// - Returns: whether the run goes on.
+    private func execute(_ answer: RoundAnswer, round: Int, profile: RunProfile) async -> Bool {
+        for broken in answer.broken {
+            // What was meant as a call is answered like one, so that the model can put it right.
+            messages.append(
+                Message(
+                    role: .user,
+                    content: "Your tool call could not be read: \(broken.reason) Write it again, or answer without it."))
+        }
+        for (index, call) in answer.calls.enumerated() {
+            if turn.stopSignal.isSet { return false }
+            guard index < profile.callsPerRound else {
+                refuse(call, "Only \(profile.callsPerRound) calls are run at once; this and later ones were not.", round)
+                break
+            }
+            if isOutOfSteps(profile) {
+                refuse(call, "The run's limit of \(profile.steps ?? 0) steps is reached; this was not done.", round)
+                continue
+            }
+            if await !execute(call, round: round, profile: profile) { return false }
+        }
+        return true
+    }
+
+    private func refuse(_ call: ToolCall, _ text: String, _ round: Int) {
+        finish(
+            ToolNote(
+                call: call.id, tool: call.name, succeeded: false, detail: "", observation: text, round: round,
+                seconds: 0, receipt: nil))
+    }
+
+    /// Writes down how a call ended and tells the model.
+    private func finish(_ note: ToolNote) {
+        turn.append(.toolFinished(note))
+        result.steps.append(note)
+        messages.append(
+            Message(role: .tool, content: note.observation, toolCallID: note.call, toolName: note.tool))
+    }
+
+    private func execute(_ call: ToolCall, round: Int, profile: RunProfile) async -> Bool {
+        let checked: CheckedCall
+        do throws(ToolRegistry.Refusal) {
+            checked = try loop.tools.check(call)
+        } catch {
+            refuse(call, error.text, round)
+            return true
+        }
+        let name = checked.tool.declaration.name
+        turn.append(
+            .callParsed(
+                CallNote(
+                    id: call.id, tool: name, arguments: String(decoding: checked.arguments.canonical, as: UTF8.self),
+                    signature: checked.arguments.signature, round: round)))
+        if profile.refusesDuplicates, repeats.count(of: checked.arguments.signature) > 0 {
+            refuse(call, "This exact call was made already in this run; use its result.", round)
+            return true
+        }
+        switch policy(profile).decide(checked.tool.effect) {
+        case .refused(let sentence):
+            refuse(call, sentence, round)
+            return true
+        case .needsApproval:
+            let outcome = await approve(checked)
+            guard outcome == .allowed || outcome == .allowedForChat else {
+                refuse(call, AgentRun.words(for: outcome), round)
+                return outcome != .withdrawn
+            }
+            // Whatever was switched meanwhile counts.
+            if case .refused(let sentence) = policy(profile).decide(checked.tool.effect) {
+                refuse(call, sentence, round)
+                return true
+            }
+        case .allowed: break
+        }
+        let observation = await perform(checked, round: round)
+        if repeats.note(checked.arguments.signature, observation) >= CallRepeats.limit, !profile.refusesDuplicates {
+            stop(by: "repeated tool call")
+            write("\n\n_The same tool was called three times with the same result, so the run was stopped._")
+            return false
+        }
+        return true
+    }
+
+    private static func words(for outcome: ApprovalOutcome) -> String {
+        switch outcome {
+        case .refused: "The person refused this action. Do not try it again; go on without it, or ask what they want."
+        case .expired: "Nobody answered within ten minutes, so this was not done."
+        case .withdrawn: "The run was stopped before anybody answered."
+        case .unanswerable: "Nobody is there who could allow this, so it was not done."
+        case .allowed, .allowedForChat: ""
+        }
+    }
+
+    private func approve(_ call: CheckedCall) async -> ApprovalOutcome {
+        let effect = call.tool.effect
+        let note = ApprovalNote(
+            id: hexText(Platform.randomBytes(16)), call: call.id, tool: call.tool.declaration.name,
+            shown: VisibleText.make(ApprovalText.make(call)), effect: effect.words,
+            signature: call.arguments.signature, mayBeRemembered: Policy.mayBeRemembered(effect),
+            expiresInSeconds: Int(ApprovalBroker.lifetime.components.seconds))
+        guard let broker = loop.broker else { return .unanswerable }
+        checkpoint(.approve, call: call.id)
+        let turn = turn
+        let outcome = await broker.ask(note, of: turn.id, stop: turn.stopSignal) { turn.append(.approvalAsked(note)) }
+        turn.append(.approvalAnswered(approval: note.id, call: call.id, outcome))
+        if outcome == .allowedForChat { loop.grants.allow(effect, in: turn.key) }
+        return outcome
+    }
+
+    /// Runs a call that may run, keeps its receipt, and tells the model.
+    ///
+    /// - Returns: what the model was told.
+    private func perform(_ call: CheckedCall, round: Int) async -> String {
+        calls += 1
+        let name = call.tool.declaration.name, detail = Excerpt.line(call.tool.detail(of: call.arguments.value))
+        checkpoint(.execute, call: call.id)
+        turn.append(.toolStarted(call: call.id, tool: name, detail: detail))
+        // What is about to happen is on the disk before it happens: after a crash the log says what was under way.
+        await turn.flush()
+        let started = Timestamp.now, clock = Platform.monotonicNanoseconds
+        let heart = Heartbeat(turn: turn, call: call.id, tool: name, clock: loop.clock)
+        var outcome = await call.tool.run(
+            call.arguments.value,
+            in: ToolContext(
+                stop: turn.stopSignal, workspace: request.workspace, switches: loop.switches(),
+                output: { heart.take($0) }))
+        await heart.finish()
+        outcome.text = Excerpt.middleCut(outcome.text, to: call.tool.observationLimit)
+        checkpoint(.record, call: call.id)
+        var receipt: Receipt? = Receipt(
+            turn: loop.database == nil ? nil : turn.id, tool: name,
+            arguments: String(decoding: call.arguments.canonical, as: UTF8.self),
+            signature: call.arguments.signature, effect: call.tool.effect.rawValue,
+            outcome: turn.stopSignal.isSet ? "stopped" : outcome.succeeded ? "succeeded" : "failed",
+            observation: outcome.text, startedAt: started, finishedAt: .now)
+        do {
+            try await keep(receipt, with: outcome.change)
+        } catch {
+            receipt = nil
+            outcome.succeeded = false
+            outcome.text = "It could not be recorded, so nothing of it counts: \(sentence(of: error))"
+        }
+        let files = await capture(outcome.files, of: call)
+        finish(
+            ToolNote(
+                call: call.id, tool: name, succeeded: outcome.succeeded, detail: detail, observation: outcome.text,
+                round: round, seconds: Double(Platform.monotonicNanoseconds - clock) / 1e9, receipt: receipt?.id.text,
+                files: files))
+        await turn.flush()
+        return outcome.text
+    }
+
+    /// A change of the store and its receipt are one transaction.
+    private func keep(_ receipt: Receipt?, with change: (@Sendable (Transaction) throws -> Void)?) async throws {
+        guard let database = loop.database, let receipt else {
+            if change != nil { throw InputError(code: "no_store", message: "There is no store to change.") }
+            return
+        }
+        try await database.write { transaction in
+            try change?(transaction)
+            try transaction.add(receipt)
+        }
+    }
+
+    private func capture(_ files: [String], of call: CheckedCall) async -> [ArtifactNote] {
+        guard let store = loop.artifacts, let workspace = request.workspace, !files.isEmpty else { return [] }
+        let notes = store.capture(files, from: workspace, turn: turn.id, call: call.id)
+        for note in notes { turn.append(.artifact(note)) }
+        result.artifacts += notes
+        return notes
+    }
+
+    // MARK: Room
+
+    /// Measures the prompt against the engine's real window, and makes room once, visibly, when it does not fit.
+    private func makeRoom(in generation: inout GenerationRequest) async throws {
+        guard request.profile != nil || messages.count > requestCount else { return }
+        let window = loop.model.description.contextLength
+        let reserve = min(generation.maxTokens ?? window / 4, window / 4)
+        let needed = try await loop.model.promptTokens(of: generation)
+        guard needed + reserve > window else { return }
+        guard
+            let smaller = try await Compaction(model: loop.model, limit: window - reserve)
+                .compacted(generation, protecting: requestCount)
+        else {
+            throw Compaction.Overflow(tokens: needed, limit: window)
+        }
+        generation.messages = smaller.messages
+        messages = smaller.messages
+        try await begin()
+        turn.append(
+            .notice(
+                "The conversation needs \(needed) tokens and the model holds \(window) with room for an answer, so "
+                    + "\(smaller.what) left out of what the model sees."))
+        hasCompacted = true
+    }
+}
