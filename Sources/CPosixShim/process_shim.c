@@ -34,7 +34,7 @@ int alcove_pipe(int *ends) {
 #endif
 }
 
-enum { most_descriptors = 16 };
+enum { most_descriptors = 32 };
 
 int alcove_spawn(
     const char *path, const char *const *arguments, const char *const *environment, const int *descriptors, int count,

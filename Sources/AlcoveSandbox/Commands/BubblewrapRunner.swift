@@ -48,30 +48,38 @@ package struct BubblewrapRunner: CommandRunner {
         guard let program, access(program, X_OK) == 0 else { throw .programMissing }
         try request.check()
         let shell = ScriptShell.found()
-        let arguments = BubblewrapArguments.list(
-            workspace: request.workspace, readOnly: readOnly, environment: request.environment,
-            allowsNetwork: request.allowsNetwork)
-
-        var files: [Descriptor] = []
-        for passed in BubblewrapArguments.Passed.allCases {
-            switch passed {
-            // Not on the command line: everybody on the machine can read that, and it has an end.
-            case .arguments: files.append(try file(arguments.flatMap { Array($0.utf8) + [0] }))
-            case .filter: files.append(try file(try BubblewrapRunner.filter(request.allowsNetwork)))
-            case .script: files.append(try file(Array(request.script.utf8)))
-            case .passwd: files.append(try file(Array(BubblewrapArguments.passwd.utf8)))
-            case .group: files.append(try file(Array(BubblewrapArguments.group.utf8)))
-            case .hosts: files.append(try file(Array(BubblewrapArguments.hosts.utf8)))
-            }
+        var passed: [Descriptor] = []
+        func pass(_ descriptor: Descriptor) -> Int32 {
+            passed.append(descriptor)
+            return Int32(3 + passed.count)
         }
+        let filter = pass(try file(try BubblewrapRunner.filter(request.allowsNetwork)))
+        var copies: [BubblewrapArguments.Copy] = []
+        for (path, text) in [
+            (BubblewrapArguments.script, request.script), ("/etc/passwd", BubblewrapArguments.passwd),
+            ("/etc/group", BubblewrapArguments.group), ("/etc/hosts", BubblewrapArguments.hosts),
+        ] {
+            copies.append(.init(path: path, descriptor: pass(try file(Array(text.utf8)))))
+        }
+        for path in BubblewrapArguments.copiedFiles {
+            guard let file = Descriptor(open(path, O_RDONLY | O_CLOEXEC)) else { continue }
+            copies.append(.init(path: path, descriptor: pass(file)))
+        }
+        // Not on the command line: everybody on the machine can read that, and it has an end.
+        let arguments = pass(
+            try file(
+                BubblewrapArguments.list(
+                    workspace: request.workspace, readOnly: readOnly, environment: request.environment,
+                    allowsNetwork: request.allowsNetwork, filter: filter, copies: copies
+                ).flatMap { Array($0.utf8) + [0] }))
         if geteuid() == 0 { _ = BubblewrapRunner.deviceRights }
         let process = try ConfinedProcess(limits: request.limits, input: request.input, stop: stop, output: output)
         // An empty environment: the first process of the sandbox is bwrap itself, and scripts can read what it got.
         let result = try process.run(
             program,
-            ["bwrap", "--json-status-fd", "3", "--args", "\(BubblewrapArguments.Passed.arguments.rawValue)", "--"]
+            ["bwrap", "--json-status-fd", "3", "--args", "\(arguments)", "--"]
                 + shell.arguments(script: BubblewrapArguments.script, limits: request.limits),
-            passed: files, makeTree: NamespaceTree.init)
+            passed: passed, makeTree: NamespaceTree.init)
         BubblewrapRunner.putDevicesRight()
         // Said only when the shell was really started in the finished sandbox.
         if case .exited(let code) = result.end, code != 0, !process.status.contains("\"exit-code\"") {

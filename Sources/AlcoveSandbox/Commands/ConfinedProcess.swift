@@ -78,6 +78,7 @@ final class ConfinedProcess {
         }
 
         let deadline = began + UInt64(limits.seconds * 1e9)
+        nextLook = began + ConfinedProcess.tick
         while !wait(for: end, until: deadline) { enforce(tree, deadline) }
         let code = reap()
         // What the script left in the background ends with it.
