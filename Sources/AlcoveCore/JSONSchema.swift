@@ -54,7 +54,7 @@ public struct JSONSchema: Sendable {
     ///
     /// - Parameter isStrict: names that the outermost object does not declare are refused even where the schema says
     ///   nothing about them.
-    /// - Throws: `.tooCostly`, after at most 300,000 steps.
+    /// - Throws: `.tooCostly`, after at most 100,000 steps.
     public func problems(
         in value: JSONValue, named name: String = "arguments", isStrict: Bool = false
     ) throws(JSONSchemaError) -> [String] {

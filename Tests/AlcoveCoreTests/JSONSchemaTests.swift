@@ -179,7 +179,7 @@ struct JSONSchemaTests {
         }
     }
 
-    @Test func exponentialAlternativesEnd() throws {
+    @Test(.timeLimit(.minutes(1))) func exponentialAlternativesEnd() throws {
         var definitions = JSONObject()
         for level in 0..<40 {
             let next: JSONValue = ["$ref": .string("#/$defs/a\(level + 1)")]
@@ -188,9 +188,7 @@ struct JSONSchemaTests {
         definitions["a40"] = false
         let schema = try JSONSchema(["$defs": .object(definitions), "$ref": "#/$defs/a0"])
 
-        let start = ContinuousClock.now
         #expect(throws: JSONSchemaError.tooCostly) { try schema.problems(in: 1) }
-        #expect(ContinuousClock.now - start < .seconds(5))
     }
 
     @Test func deepAndLargeSchemasAreRefused() throws {
@@ -206,7 +204,7 @@ struct JSONSchemaTests {
         }
     }
 
-    @Test func patternsOnLongTextsEnd() throws {
+    @Test(.timeLimit(.minutes(1))) func patternsOnLongTextsEnd() throws {
         let schema = try JSONSchema(["pattern": "(a*)*(b|c){500}$"])
 
         #expect(throws: JSONSchemaError.tooCostly) {
@@ -266,11 +264,9 @@ struct LinearPatternTests {
         #expect(throws: LinearPattern.Unsupported.self) { try LinearPattern(String(repeating: "a", count: 2001)) }
     }
 
-    @Test func whatTrapsBacktrackingTakesNoTime() throws {
+    @Test(.timeLimit(.minutes(1))) func whatTrapsBacktrackingTakesNoTime() throws {
         let pattern = try LinearPattern("^(a+)+$")
-        let start = ContinuousClock.now
 
         #expect(!pattern.matches(String(repeating: "a", count: 20_000) + "b"))
-        #expect(ContinuousClock.now - start < .seconds(3))
     }
 }

@@ -367,7 +367,7 @@ struct PatchTests {
         #expect(error?.message == message)
     }
 
-    @Test func aFileOfEqualLinesIsNoTrap() throws {
+    @Test(.timeLimit(.minutes(1))) func aFileOfEqualLinesIsNoTrap() throws {
         let files = MemoryFiles(["f": String(repeating: "x\n", count: 200_000) + "y\n"])
         let context = String(repeating: " x\n", count: 20_000)
 
@@ -376,14 +376,12 @@ struct PatchTests {
         #expect(files.texts["f"]?.hasSuffix("x\nz\n") == true)
     }
 
-    @Test func manyHunksWithAnchorsThatAreNotThereTakeNoTime() throws {
+    @Test(.timeLimit(.minutes(1))) func manyHunksWithAnchorsThatAreNotThereTakeNoTime() throws {
         let files = MemoryFiles(["f": (0..<5000).map { "line \($0)\n" }.joined()])
         let hunks = (0..<5000).map { "@@ nothing\n-  line \($0)\n+\($0)\n" }.joined()
-        let start = ContinuousClock.now
 
         try files.apply("*** Update File: f\n\(hunks)")
 
         #expect(files.texts["f"]?.hasPrefix("0\n1\n2\n") == true)
-        #expect(ContinuousClock.now - start < .seconds(10))
     }
 }
