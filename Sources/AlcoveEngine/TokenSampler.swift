@@ -25,7 +25,8 @@ final class TokenSampler {
         if penalised {
             add(
                 llama_sampler_init_penalties(
-                    Int32(vocabulary.count), Int32(options.penaltyWindow), options.repetitionPenalty, options.frequencyPenalty,
+                    Int32(vocabulary.count), Int32(options.penaltyWindow), options.repetitionPenalty,
+                    options.frequencyPenalty,
                     options.presencePenalty))
         }
         // Order of llama.cpp's own default chain: cut first, then heat.

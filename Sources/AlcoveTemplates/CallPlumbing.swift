@@ -64,7 +64,8 @@ enum CallPlumbing {
         if let template = line["template"]?.string { return template }
         let name = line["format"]?.string ?? "hermes"
         guard let template = KnownFormats.template(named: name) else {
-            throw .badInput(reason: "there is no format called \(name); known are \(KnownFormats.names.joined(separator: ", "))")
+            throw .badInput(
+                reason: "there is no format called \(name); known are \(KnownFormats.names.joined(separator: ", "))")
         }
         return template
     }

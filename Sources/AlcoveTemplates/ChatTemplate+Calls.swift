@@ -19,14 +19,14 @@ extension ChatTemplate {
     ///   beside tools that may be called; `.badSchema` for a schema of the answer that cannot be compiled.
     public func prepare(_ conversation: Conversation) throws(TemplateError) -> PreparedPrompt {
         try ChatTemplate.check(conversation)
-        if conversation.tools.isEmpty, !conversation.messages.contains(where: { $0.role == .tool || !$0.toolCalls.isEmpty }) {
+        let hasCalls = conversation.messages.contains { $0.role == .tool || !$0.toolCalls.isEmpty }
+        if conversation.tools.isEmpty, !hasCalls {
             return PreparedPrompt(prompt: try render(conversation), notices: [], unconstrained: [])
         }
         guard writesCalls else { return try prepareInWords(conversation) }
         var conversation = conversation
         if !declaresTools { CallFormat.declare(conversation.tools, in: &conversation.messages, withFormat: false) }
-        return try constrained(by: conversation.chosenTools, conversation) { tools, choice
-            throws(TemplateError) in
+        return try constrained(by: conversation.chosenTools, conversation) { tools, choice throws(TemplateError) in
             // One rendering when the declared tools are the constrained ones; else prompt and constraint come apart, so
             // that the prompt says the same for every choice.
             var own = conversation
@@ -58,7 +58,8 @@ extension ChatTemplate {
         var form = conversation
         form.messages = [Message(role: .user, content: "Hello")]
         form.thinking = false
-        var prepared = try format.constrained(by: conversation.chosenTools, conversation) { tools, choice throws(TemplateError) in
+        var prepared = try format.constrained(by: conversation.chosenTools, conversation) {
+            tools, choice throws(TemplateError) in
             form.tools = tools
             form.toolChoice = choice
             return try format.render(form)
@@ -85,10 +86,11 @@ extension ChatTemplate {
             form[index].parameters = ["type": "object"]
             reasons.append((tool.name, fault))
         }
-        var prompt: RenderedPrompt
-        do throws(TemplateError) {
-            prompt = try render(form, choice)
-        } catch {
+        var prompt: RenderedPrompt?
+        var failure: TemplateError?
+        do throws(TemplateError) { prompt = try render(form, choice) } catch { failure = error }
+        // A schema that cannot be compiled shows as a failure, or as no grammar at all.
+        if prompt?.grammar == nil, choice != .none {
             var isMended = false
             for (index, tool) in form.enumerated() {
                 guard let fault = ChatTemplate.compileFault(of: tool.parameters) else { continue }
@@ -96,9 +98,9 @@ extension ChatTemplate {
                 reasons.append((tool.name, fault))
                 isMended = true
             }
-            guard isMended else { throw error }
-            prompt = try render(form, choice)
+            if isMended { prompt = try render(form, choice) }
         }
+        guard var prompt else { throw failure ?? .fault(reason: "an unknown fault", line: nil) }
         switch choice {
         case .required, .named: prompt.grammar?.dropTextBeforeCalls()
         case .auto, .none: break
@@ -126,7 +128,9 @@ extension ChatTemplate {
     private static func check(_ conversation: Conversation) throws(TemplateError) {
         var names: Set<String> = []
         for tool in conversation.tools {
-            guard !tool.name.isEmpty, tool.name.utf8.count <= 256 else { throw .badInput(reason: "a tool has no name that can be used") }
+            guard !tool.name.isEmpty, tool.name.utf8.count <= 256 else {
+                throw .badInput(reason: "a tool has no name that can be used")
+            }
             guard names.insert(tool.name).inserted else { throw .badInput(reason: "two tools are called \(tool.name)") }
         }
         if case .named(let name) = conversation.toolChoice, !names.contains(name) {

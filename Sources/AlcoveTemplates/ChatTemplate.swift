@@ -38,9 +38,10 @@ public final class ChatTemplate: Sendable {
             throw .fault(reason: "an unknown fault", line: nil)
         }
         handle = Handle(raw: raw)
-        let known = try ChatLibrary.take(alcove_chat_capabilities(raw))
-        writesCalls = known["supports_tool_calls"]?.bool ?? false
-        declaresTools = known["supports_tools"]?.bool ?? false
+        // A template whose answers nobody can parse fails here, and renders all the same.
+        let known = try? ChatLibrary.take(alcove_chat_capabilities(raw))
+        writesCalls = known?["supports_tool_calls"]?.bool ?? false
+        declaresTools = known?["supports_tools"]?.bool ?? false
     }
 
     /// Renders a conversation into the prompt that makes the model answer it.

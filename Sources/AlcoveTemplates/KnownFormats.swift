@@ -41,7 +41,9 @@ enum KnownFormats {
         {{- '</function>\\n</tool_call>' -}}
         {%- endfor -%}
         """,
-        prompt: "<|im_start|>assistant\\n' -}}{%- if enable_thinking -%}{{- '<think>\\n' -}}{%- else -%}{{- '<think>\\n\\n</think>\\n\\n' -}}{%- endif -%}{{- '")
+        prompt:
+            "<|im_start|>assistant\\n' -}}{%- if enable_thinking -%}{{- '<think>\\n' -}}{%- else -%}{{- '<think>\\n\\n</think>\\n\\n' -}}{%- endif -%}{{- '"
+    )
 
     private static let gemma = chat(
         "<|turn>' + message.role + '\\n", "<turn|>\\n",

@@ -18,6 +18,7 @@ final class ParsedOutput {
         var id = ""
         var name = ""
         var arguments: [UInt8] = []
+        var kept = 0
 
         /// Whether the arguments are written to their end.
         var isComplete: Bool { (try? JSONValue(parsing: arguments))?.object != nil }
@@ -31,6 +32,9 @@ final class ParsedOutput {
     private(set) var content: [UInt8] = []
     private(set) var reasoning: [UInt8] = []
     private(set) var calls: [Call] = []
+    /// How much of content and reasoning the last parse left as it was.
+    private(set) var keptContent = 0
+    private(set) var keptReasoning = 0
 
     init(parser: OutputParser, reasoningFormat: String) throws(TemplateError) {
         let request: JSONValue = [
@@ -63,23 +67,27 @@ final class ParsedOutput {
         guard let document = try? ChatLibrary.take(alcove_output_parse(raw, size ?? text.count)),
             let state = document["state"]?.string.flatMap(State.init(rawValue:)), state != .failed
         else { return .failed }
-        apply(document["content"], to: &content)
-        apply(document["reasoning"], to: &reasoning)
+        keptContent = apply(document["content"], to: &content)
+        keptReasoning = apply(document["reasoning"], to: &reasoning)
         let list = document["calls"]?.array ?? []
         calls.removeLast(max(0, calls.count - list.count))
         while calls.count < list.count { calls.append(Call()) }
         for (index, item) in list.enumerated() {
             calls[index].id = item["id"]?.string ?? ""
             calls[index].name = item["name"]?.string ?? ""
-            apply(item["arguments"], to: &calls[index].arguments)
+            calls[index].kept = apply(item["arguments"], to: &calls[index].arguments)
         }
         return state
     }
 
-    private func apply(_ change: JSONValue?, to bytes: inout [UInt8]) {
-        guard let pair = change?.array, pair.count == 2, let kept = pair[0].int, let added = pair[1].string else { return }
+    /// - Returns: how many bytes stayed.
+    private func apply(_ change: JSONValue?, to bytes: inout [UInt8]) -> Int {
+        guard let pair = change?.array, pair.count == 2, let kept = pair[0].int, let added = pair[1].string else {
+            return bytes.count
+        }
         bytes.removeLast(max(0, bytes.count - kept))
         bytes += added.utf8
+        return kept
     }
 
     /// Forgets the first `size` bytes and what was made of them; the answer begins anew with `replacement`.
@@ -88,6 +96,8 @@ final class ParsedOutput {
         alcove_output_replace(raw, size, replacement)
         content = []
         reasoning = []
+        keptContent = 0
+        keptReasoning = 0
         calls = []
     }
 }

@@ -7,7 +7,11 @@ internal import AlcoveCore
 enum SchemaLimits {
     static let maximumBytes = 256 << 10
     static let maximumDepth = 64
-    static let maximumNodes = 20_000
+    static let maximumNodes = 10_000
+    /// Parts with every reference written out: the library follows them again and again.
+    static let maximumExpansion = 50_000
+    /// Properties of one object; a grammar of optional ones grows with their square.
+    static let maximumProperties = 300
     static let maximumPattern = 1_000
     /// llama.cpp's grammar parser takes no greater repetition.
     static let maximumRepetition = 2_000
@@ -20,7 +24,30 @@ enum SchemaLimits {
         if let fault = fault(of: schema, depth: 0, nodes: &nodes) { return fault }
         let size = schema.bytes().count
         if size > maximumBytes { return "it has \(size) bytes, more than \(maximumBytes)" }
-        return loop(in: schema)
+        if let fault = loop(in: schema) { return fault }
+        var known: [String: Int] = [:]
+        if expansion(of: schema, in: schema, &known) > maximumExpansion {
+            return "written out it has more than \(maximumExpansion) parts"
+        }
+        return nil
+    }
+
+    private static func expansion(of value: JSONValue, in schema: JSONValue, _ known: inout [String: Int]) -> Int {
+        var size = 1
+        if let pointer = value["$ref"]?.string {
+            if let known = known[pointer] { return known }
+            known[pointer] = 1  // while it is being counted: a schema may contain itself
+            size += resolve(pointer, in: schema).map { expansion(of: $0, in: schema, &known) } ?? 0
+            known[pointer] = min(size, maximumExpansion + 1)
+            return size
+        }
+        for item in value.array ?? [] {
+            size = min(size + expansion(of: item, in: schema, &known), maximumExpansion + 1)
+        }
+        for (key, item) in value.object?.members ?? [] where key != "$defs" && key != "definitions" {
+            size = min(size + expansion(of: item, in: schema, &known), maximumExpansion + 1)
+        }
+        return size
     }
 
     private static func fault(of value: JSONValue, depth: Int, nodes: inout Int) -> String? {
@@ -41,6 +68,10 @@ enum SchemaLimits {
             case "minLength", "maxLength", "minItems", "maxItems":
                 if let count = item.double, count > Double(maximumRepetition) {
                     return "\(key) is more than \(maximumRepetition)"
+                }
+            case "properties":
+                if let count = item.object?.count, count > maximumProperties {
+                    return "an object has \(count) properties, more than \(maximumProperties)"
                 }
             case "$ref":
                 if let target = item.string, !target.hasPrefix("#") { return "it refers to \(target), outside itself" }
@@ -87,9 +118,10 @@ enum SchemaLimits {
     private static func resolve(_ pointer: String, in schema: JSONValue) -> JSONValue? {
         var value: JSONValue? = schema
         for part in pointer.split(separator: "/").dropFirst(pointer.hasPrefix("#") ? 1 : 0) {
-            value = Int(part).flatMap { index in
-                value?.array.flatMap { index < $0.count && index >= 0 ? $0[index] : nil }
-            } ?? value?[String(part)]
+            value =
+                Int(part).flatMap { index in
+                    value?.array.flatMap { index < $0.count && index >= 0 ? $0[index] : nil }
+                } ?? value?[String(part)]
         }
         return value
     }

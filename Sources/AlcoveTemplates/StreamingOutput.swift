@@ -3,8 +3,8 @@ public import AlcoveCore
 /// Turns what a model writes, piece by piece, into reasoning, text and tool calls.
 ///
 /// What was told is never taken back, and no fragment of a marker is ever told as text. The library parses a whole text
-/// at a time, so an answer is parsed only where something may begin or end in it, and on a clock: parsing takes at most a
-/// fiftieth of the time. A part of an answer that is behind a finished call, and no continuation of it, is parsed by
+/// at a time, so an answer is parsed only where something may begin or end in it, and on a clock: parsing takes less than
+/// a fiftieth of the time. A part of an answer that is behind a finished call, and no continuation of it, is parsed by
 /// itself.
 ///
 /// Not Sendable: one thread at a time.
@@ -26,8 +26,8 @@ public final class StreamingOutput {
     private let markerBytes: Set<UInt8>
     private let markerReach: Int
 
-    private var shownText: [UInt8] = []
-    private var shownReasoning: [UInt8] = []
+    private var shownText = Shown()
+    private var shownReasoning = Shown()
     private var shownCalls: [ShownCall] = []
     /// Calls of the current part that were told to their end.
     private var finishedCalls = 0
@@ -46,7 +46,27 @@ public final class StreamingOutput {
     private enum OpenKind { case content, reasoning }
     private struct ShownCall {
         var isNamed = false
-        var arguments: [UInt8] = []
+        var arguments = Shown()
+    }
+
+    /// What was told of a text that is parsed again and again.
+    private struct Shown {
+        private(set) var bytes: [UInt8] = []
+        private var agrees = true
+
+        var count: Int { bytes.count }
+        var isEmpty: Bool { bytes.isEmpty }
+
+        /// What the text, cut at `end`, says beyond what was told; nil when that is nothing, or contradicts it.
+        ///
+        /// - Parameter kept: Bytes that the last parse left as they were: so many need not be compared.
+        mutating func growth(of text: [UInt8], to end: Int, kept: Int) -> ArraySlice<UInt8>? {
+            if kept < bytes.count || !agrees { agrees = text.starts(with: bytes) }
+            guard agrees, end > bytes.count else { return nil }
+            let delta = text[bytes.count..<end]
+            bytes += delta
+            return delta
+        }
     }
 
     /// Nanoseconds spent on parsing so far.
@@ -62,7 +82,7 @@ public final class StreamingOutput {
     ///   - reasoningFormat: `auto` or `none`, as the prompt was rendered.
     ///   - makesIDs: Whether calls get an id where the format has none.
     public init(
-        parser: OutputParser, markers: [String] = [], reasoningFormat: String = "auto", pace: Pace = .share(0.02),
+        parser: OutputParser, markers: [String] = [], reasoningFormat: String = "auto", pace: Pace = .share(0.015),
         makesIDs: Bool = true
     ) throws(TemplateError) {
         output = try ParsedOutput(parser: parser, reasoningFormat: reasoningFormat)
@@ -186,14 +206,20 @@ public final class StreamingOutput {
     private func textEvents(isLast: Bool) -> [GenerationEvent] {
         var events: [GenerationEvent] = []
         let reasoningIsLast = isLast || !output.content.isEmpty
-        if let delta = growth(of: output.reasoning[...], beyond: &shownReasoning, isLast: reasoningIsLast) {
+        if let delta = growth(
+            of: output.reasoning, to: output.reasoning.count, kept: output.keptReasoning, beyond: &shownReasoning,
+            isLast: reasoningIsLast)
+        {
             events.append(.reasoning(delta))
         }
         if seemsGlued, !isLast { return events }
         let isFirst = shownText.isEmpty
         // A marker inside the text is a call that the format's parser did not take for one.
-        let content = output.content[..<(strayMarker() ?? output.content.count)]
-        guard let delta = growth(of: content, beyond: &shownText, isLast: isLast) else { return events }
+        let end = strayMarker() ?? output.content.count
+        guard
+            let delta = growth(
+                of: output.content, to: end, kept: output.keptContent, beyond: &shownText, isLast: isLast)
+        else { return events }
         let before = isFirst && output.content.first?.isWhiteSpace == false ? space : []
         events.append(.text(String(decoding: before, as: UTF8.self) + delta))
         return events
@@ -206,35 +232,32 @@ public final class StreamingOutput {
         let fresh = output.content[start...]
         for position in fresh.indices where markerBytes.contains(fresh[position]) {
             let rest = fresh[position...]
-            if markers.contains(where: { rest.starts(with: $0) || $0.starts(with: rest) }) { return max(position, shownText.count) }
+            if markers.contains(where: { rest.starts(with: $0) || $0.starts(with: rest) }) {
+                return max(position, shownText.count)
+            }
         }
         return nil
     }
 
     /// What may be told now. White space waits for what follows it: formats drop it before a marker.
-    private func growth(of bytes: ArraySlice<UInt8>, beyond shown: inout [UInt8], isLast: Bool) -> String? {
-        var end = bytes.count
+    private func growth(
+        of bytes: [UInt8], to limit: Int, kept: Int, beyond shown: inout Shown, isLast: Bool
+    ) -> String? {
+        var end = limit
         if !isLast { while end > shown.count, bytes[end - 1].isWhiteSpace { end -= 1 } }
-        guard end > shown.count, bytes.starts(with: shown) else { return nil }
-        let delta = bytes[shown.count..<end]
-        shown += delta
-        return String(decoding: delta, as: UTF8.self)
+        return shown.growth(of: bytes, to: end, kept: kept).map { String(decoding: $0, as: UTF8.self) }
     }
 
     private func part(of call: ParsedOutput.Call, at index: Int) -> ToolCallPart? {
         while shownCalls.count <= index { shownCalls.append(ShownCall()) }
         guard !call.name.isEmpty else { return nil }
-        let shown = shownCalls[index]
-        var delta: ArraySlice<UInt8> = []
-        if call.arguments.count > shown.arguments.count, call.arguments.starts(with: shown.arguments) {
-            delta = call.arguments[shown.arguments.count...]
-        }
-        guard !shown.isNamed || !delta.isEmpty else { return nil }
+        let delta = shownCalls[index].arguments.growth(of: call.arguments, to: call.arguments.count, kept: call.kept)
+        let isNamed = shownCalls[index].isNamed
+        guard !isNamed || delta != nil else { return nil }
         shownCalls[index].isNamed = true
-        shownCalls[index].arguments += delta
         return ToolCallPart(
-            index: earlierCalls + index, name: shown.isNamed ? nil : call.name,
-            arguments: String(decoding: delta, as: UTF8.self))
+            index: earlierCalls + index, name: isNamed ? nil : call.name,
+            arguments: String(decoding: delta ?? [], as: UTF8.self))
     }
 
     private func finish(_ call: ParsedOutput.Call, at index: Int) -> [GenerationEvent] {
@@ -269,7 +292,9 @@ public final class StreamingOutput {
         let viable = viableSize()
         guard viable > 0 else { return [] }
         let sizes = stride(from: viable, through: max(1, viable - 24), by: -1)
-        guard var end = sizes.first(where: { output.parse(size: $0) == .whole && !output.calls.isEmpty }) else { return [] }
+        guard var end = sizes.first(where: { output.parse(size: $0) == .whole && !output.calls.isEmpty }) else {
+            return []
+        }
         // White space behind the calls is the next part's.
         while end > 1, output.text[end - 1].isWhiteSpace, output.parse(size: end - 1) == .whole { end -= 1 }
         _ = output.parse(size: end)
@@ -295,8 +320,8 @@ public final class StreamingOutput {
         space = Array(rest.prefix { $0.isWhiteSpace })
         // Where the prompt itself opens the reasoning, a later part does not begin inside it.
         output.replace(size, with: parser.reasoningIsOpen ? parser.reasoningEnds[0] : "")
-        shownText = []
-        shownReasoning = []
+        shownText = Shown()
+        shownReasoning = Shown()
         shownCalls = []
         finishedCalls = 0
         parsed = (0, 0, 0)
@@ -392,7 +417,8 @@ public final class StreamingOutput {
             BrokenToolCall(
                 text: String(decoding: text, as: UTF8.self),
                 reason: isCut
-                    ? "The answer ended inside a tool call." : "This looks like a tool call and is not written as one."))
+                    ? "The answer ended inside a tool call." : "This looks like a tool call and is not written as one.")
+        )
     }
 
     /// What stands behind the text and the reasoning that could be read.
@@ -425,53 +451,7 @@ public final class StreamingOutput {
     }
 }
 
-/// A call found by its shape alone: an object with a name and arguments.
-enum LooseCall {
-    /// The first object of the text, when it is a call and little but markers stands before it: an object with name and
-    /// arguments, or arguments behind a line that is the name.
-    static func first(in bytes: [UInt8]) -> (name: String, arguments: String, end: Int)? {
-        guard let start = bytes.firstIndex(of: UInt8(ascii: "{")), start < 96,
-            let end = end(of: start, in: bytes), let value = try? JSONValue(parsing: bytes[start..<end]), value.object != nil
-        else { return nil }
-        if let name = value["name"]?.string, !name.isEmpty, let arguments = value["arguments"] ?? value["parameters"],
-            arguments.object != nil
-        {
-            return (name, arguments.text(), end)
-        }
-        let before = bytes[..<start]
-        guard before.last == 0x0A else { return nil }
-        let name = before.dropLast().reversed().prefix { $0.isNameByte }.reversed()
-        guard !name.isEmpty else { return nil }
-        return (String(decoding: name, as: UTF8.self), String(decoding: bytes[start..<end], as: UTF8.self), end)
-    }
-
-    private static func end(of start: Int, in bytes: [UInt8]) -> Int? {
-        var depth = 0
-        var isText = false
-        var position = start
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "\\") where isText: position += 1
-            case UInt8(ascii: "\""): isText.toggle()
-            case UInt8(ascii: "{") where !isText: depth += 1
-            case UInt8(ascii: "}") where !isText:
-                depth -= 1
-                if depth == 0 { return position + 1 }
-            default: break
-            }
-            position += 1
-        }
-        return nil
-    }
-}
-
 extension UInt8 {
-    fileprivate var isNameByte: Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
-            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || self == UInt8(ascii: "_")
-            || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
-    }
-
     fileprivate var isWhiteSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }
 

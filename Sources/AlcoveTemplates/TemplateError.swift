@@ -65,6 +65,7 @@ extension TemplateError {
         let text = failure["error"]?.string ?? "an unknown fault"
         switch failure["kind"]?.string {
         case "raised": self = .refused(words: text)
+        case "schema": self = .badSchema(reason: TemplateError.tidy(text))
         case "input": self = .badInput(reason: TemplateError.tidy(text))
         default: self = .fault(reason: TemplateError.tidy(text), line: TemplateError.line(in: text))
         }
@@ -74,6 +75,9 @@ extension TemplateError {
     private static func tidy(_ text: String) -> String {
         let lines = text.split(separator: "\n").map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
         var last = lines.last { $0.hasPrefix("Error: ") } ?? lines.first { !$0.hasPrefix("---") } ?? "an unknown fault"
+        if last.hasSuffix(":"), let index = lines.firstIndex(of: last), index + 1 < lines.count {
+            last = lines[index + 1]  // a headline; what is wrong stands below it
+        }
         if last.hasPrefix("Error: ") { last.removeFirst("Error: ".count) }
         while last.last == "." { last.removeLast() }
         return last

@@ -148,6 +148,7 @@ extension TemplateError {
         switch self {
         case .refused(let words): ["error": .string(words), "kind": "raised"]
         case .badInput(let reason): ["error": .string(reason), "kind": "input"]
+        case .badSchema(let reason): ["error": .string(reason), "kind": "schema"]
         case .fault(let reason, let line?): ["error": .string("line \(line)\nError: \(reason)"), "kind": "template"]
         case .fault(let reason, nil): ["error": .string(reason), "kind": "template"]
         default: ["error": .string(message), "kind": "template"]

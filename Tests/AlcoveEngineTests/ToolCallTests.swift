@@ -21,7 +21,9 @@ struct ToolCallTests {
             "required": ["x", "y"],
         ])
 
-    private static func request(_ choice: ToolChoice, _ text: String = "What is the weather in Paris?") -> GenerationRequest {
+    private static func request(_ choice: ToolChoice, _ text: String = "What is the weather in Paris?")
+        -> GenerationRequest
+    {
         GenerationRequest(
             messages: [Message(role: .user, content: text)], tools: [weather, add], toolChoice: choice,
             parallelToolCalls: false, sampling: .greedy, maxTokens: 128)
@@ -118,5 +120,88 @@ struct ToolCallTests {
         request.responseSchema = ["type": "object"]
 
         await #expect(throws: (any Error).self) { try await Answer.collect(engine.generate(request)) }
+    }
+
+    struct Hostile: Sendable, CustomTestStringConvertible {
+        let name: String
+        let schema: JSONValue
+        var testDescription: String { name }
+    }
+
+    private static func nested(_ depth: Int, _ wrap: (JSONValue) -> JSONValue) -> JSONValue {
+        (0..<depth).reduce(["type": "string"]) { inner, _ in wrap(inner) }
+    }
+
+    static let hostile = [
+        Hostile(name: "deep", schema: nested(100) { ["type": "object", "properties": ["a": $0]] }),
+        Hostile(name: "deep within the limit", schema: nested(30) { ["type": "object", "properties": ["a": $0]] }),
+        Hostile(name: "deep choices", schema: nested(6) { ["anyOf": [$0, $0]] }),
+        Hostile(name: "contains itself", schema: ["$ref": "#"]),
+        Hostile(name: "a choice of itself", schema: ["anyOf": [["$ref": "#"]]]),
+        Hostile(name: "long text", schema: ["type": "string", "maxLength": 1_000_000_000]),
+        Hostile(
+            name: "many of many",
+            schema: [
+                "type": "array", "maxItems": 1000,
+                "items": ["type": "array", "maxItems": 1000, "items": ["type": "string"]],
+            ]),
+        Hostile(name: "repetitions", schema: ["type": "string", "pattern": "^((a{1,1000}){1,1000}){1,1000}$"]),
+        Hostile(
+            name: "groups",
+            schema: [
+                "type": "string",
+                "pattern": .string(
+                    "^" + String(repeating: "(", count: 400) + "a" + String(repeating: ")", count: 400) + "$"),
+            ]),
+        Hostile(name: "no type", schema: ["type": "nope"]),
+        Hostile(name: "from elsewhere", schema: ["$ref": "https://example.com/schema"]),
+        Hostile(name: "no number", schema: ["type": "string", "minLength": -5]),
+        Hostile(
+            name: "doubling references",
+            schema: .object(
+                [
+                    "$ref": "#/$defs/d0",
+                    "$defs": .object(
+                        (0..<31).reduce(into: JSONObject()) { all, level in
+                            let next: JSONValue = ["$ref": .string("#/$defs/d\(level + 1)")]
+                            all["d\(level)"] = level < 30 ? ["anyOf": [next, next]] : ["type": "string"]
+                        }),
+                ])),
+    ]
+
+    @Test(.timeLimit(.minutes(5)), arguments: hostile) func aHostileSchemaIsRefusedInTime(_ h: Hostile) async throws {
+        let engine = try await StarterModel.engine.value
+        var constrained = GenerationRequest.question("Hello", maxTokens: 2)
+        constrained.responseSchema = h.schema
+        var calling = GenerationRequest.question("Hello", maxTokens: 2)
+        calling.tools = [ToolDeclaration(name: "t", description: "T.", parameters: h.schema)]
+        calling.toolChoice = .required
+
+        _ = try? await Answer.collect(engine.generate(constrained))
+        let answer = try await Answer.collect(engine.generate(calling))
+
+        #expect(answer.usage.completionTokens == 2)
+    }
+
+    /// Prints what a grammar costs while it does not hold; figures are in docs/tool-calls.md.
+    @Test(.enabled(if: getenv("ALCOVE_BENCH") != nil, "a measurement: set ALCOVE_BENCH"))
+    func whatAGrammarCosts() async throws {
+        let engine = try await StarterModel.engine.value
+        let filler = String(repeating: "You know about the weather, numbers and cities. ", count: 18)
+        var plain = GenerationRequest.question("Tell me a long story about a fox.", maxTokens: 300)
+        plain.messages.insert(Message(role: .system, content: filler), at: 0)
+        var auto = GenerationRequest.question("Tell me a long story about a fox.", maxTokens: 300)
+        auto.tools = [Self.weather, Self.add]
+        var none = auto
+        none.toolChoice = .none
+
+        for _ in 0..<3 {
+            for (name, request) in [("no grammar", plain), ("lazy", auto), ("strict", none)] {
+                let answer = try await Answer.collect(engine.generate(request))
+                print(
+                    "\(name): \(answer.usage.tokensPerSecond) tokens/s, \(answer.usage.completionTokens) behind \(answer.usage.promptTokens)"
+                )
+            }
+        }
     }
 }

@@ -48,7 +48,8 @@ struct StreamingOutputTests {
             calls: [["a", qCompact], ["b", "{}"]]),
         Case(
             template: "Qwen-Qwen3-0.6B",
-            answer: "<think>\nI think.\n</think>\n\nSure.\n<tool_call>\n{\"name\": \"a\", \"arguments\": \(q)}\n</tool_call>\n"
+            answer:
+                "<think>\nI think.\n</think>\n\nSure.\n<tool_call>\n{\"name\": \"a\", \"arguments\": \(q)}\n</tool_call>\n"
                 + "<tool_call>\n{\"name\": \"b\", \"arguments\": {}}\n</tool_call>",
             reasoning: "I think.\n", content: "Sure.\n", calls: [["a", q], ["b", "{}"]]),
         Case(
@@ -90,14 +91,16 @@ struct StreamingOutputTests {
                 + "<｜DSML｜invoke name=\"b\">\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
             reasoning: "I think.", content: "Sure.", calls: [["a", #"{"q":"x > y"}"#], ["b", "{}"]]),
         Case(
-            template: "meetkai-functionary-medium-v3.1", answer: "Sure.<function=a>\(q)</function><function=b>{}</function>",
+            template: "meetkai-functionary-medium-v3.1",
+            answer: "Sure.<function=a>\(q)</function><function=b>{}</function>",
             content: "Sure.", calls: [["a", q], ["b", "{}"]]),
         Case(
             template: "meetkai-functionary-medium-v3.2", answer: "all\nSure.>>>a\n\(q)>>>b\n{}", content: "Sure.",
             calls: [["a", q], ["b", "{}"]]),
         Case(
             template: "openai-gpt-oss-120b",
-            answer: "<|channel|>analysis<|message|>I think.<|end|><|start|>assistant<|channel|>commentary<|message|>Sure."
+            answer:
+                "<|channel|>analysis<|message|>I think.<|end|><|start|>assistant<|channel|>commentary<|message|>Sure."
                 + "<|end|><|start|>assistant<|channel|>commentary to=functions.a <|constrain|>json<|message|>\(q)",
             reasoning: "I think.", content: "Sure.", calls: [["a", q]]),
         Case(
@@ -108,7 +111,8 @@ struct StreamingOutputTests {
             reasoning: "I think.", calls: [["a", q, "0"], ["b", "{}", "1"]]),
         Case(
             template: "CohereForAI-c4ai-command-r-plus-tool_use",
-            answer: "Action:\n```json\n[\n    {\n        \"tool_name\": \"a\",\n        \"parameters\": \(q)\n    }\n]```",
+            answer:
+                "Action:\n```json\n[\n    {\n        \"tool_name\": \"a\",\n        \"parameters\": \(q)\n    }\n]```",
             calls: [["a", q]]),
         Case(
             template: "Kimi-K2-Instruct",
@@ -123,7 +127,8 @@ struct StreamingOutputTests {
             reasoning: "I think.", content: "Sure.\n", calls: [["a", #"{"q":"x < y"}"#]]),
         Case(
             template: "MiniMax-M2",
-            answer: "I think.\n</think>\n\nSure.\n<minimax:tool_call>\n<invoke name=\"a\">\n<parameter name=\"q\">x</parameter>\n"
+            answer:
+                "I think.\n</think>\n\nSure.\n<minimax:tool_call>\n<invoke name=\"a\">\n<parameter name=\"q\">x</parameter>\n"
                 + "</invoke>\n</minimax:tool_call>",
             reasoning: "I think.\n", content: "Sure.\n", calls: [["a", #"{"q":"x"}"#]]),
         Case(
@@ -137,7 +142,8 @@ struct StreamingOutputTests {
     @Test(arguments: cases) func everySplitSaysTheSame(_ c: Case) throws {
         let prepared = try Self.prepare(c.template)
         let expected = Told(
-            content: c.content, reasoning: c.reasoning, calls: c.calls.map { ToolCall(id: $0.count > 2 ? $0[2] : "", name: $0[0], arguments: $0[1]) })
+            content: c.content, reasoning: c.reasoning,
+            calls: c.calls.map { ToolCall(id: $0.count > 2 ? $0[2] : "", name: $0[0], arguments: $0[1]) })
 
         let characters = Array(c.answer)
         try #require(try Told.reading([c.answer], prepared) == expected)
@@ -194,10 +200,12 @@ struct StreamingOutputTests {
         BrokenCase(
             name: "cut before the name", answer: #"Hi <tool_call>{"na"#, content: "Hi ", broken: [#"<tool_call>{"na"#]),
         BrokenCase(
-            name: "a second one cut", answer: #"<tool_call>{"name":"b","arguments":{}}</tool_call><tool_call>{"name":"a","#,
+            name: "a second one cut",
+            answer: #"<tool_call>{"name":"b","arguments":{}}</tool_call><tool_call>{"name":"a","#,
             calls: ["b {}"], broken: ["a {"]),
         BrokenCase(
-            name: "an unknown tool", answer: #"Hi <tool_call>{"name":"zzz","arguments":{"k":1}}</tool_call>"#, content: "Hi ",
+            name: "an unknown tool", answer: #"Hi <tool_call>{"name":"zzz","arguments":{"k":1}}</tool_call>"#,
+            content: "Hi ",
             calls: [#"zzz {"k":1}"#]),
         BrokenCase(
             name: "no JSON", answer: "Hi <tool_call>please call a</tool_call>", content: "Hi ",
@@ -207,14 +215,16 @@ struct StreamingOutputTests {
             content: "Hi ", broken: ["a [1]"]),
         BrokenCase(
             name: "glued without a marker",
-            answer: #"<tool_call>{"name":"a","arguments":{"q":"x"}}</tool_call>{"name":"b","arguments":{}}</tool_call>"#,
+            answer:
+                #"<tool_call>{"name":"a","arguments":{"q":"x"}}</tool_call>{"name":"b","arguments":{}}</tool_call>"#,
             calls: [#"a {"q":"x"}"#, "b {}"]),
         BrokenCase(
             name: "text behind", answer: #"Hi <tool_call>{"name":"b","arguments":{}}</tool_call> And more, with <b>."#,
             content: "Hi  And more, with <b>.", calls: ["b {}"]),
         BrokenCase(
             name: "a call behind text behind a call",
-            answer: #"<tool_call>{"name":"b","arguments":{}}</tool_call>So.<tool_call>{"name":"b","arguments":{}}</tool_call>"#,
+            answer:
+                #"<tool_call>{"name":"b","arguments":{}}</tool_call>So.<tool_call>{"name":"b","arguments":{}}</tool_call>"#,
             content: "So.", calls: ["b {}", "b {}"]),
         BrokenCase(name: "half a marker", answer: "Hi <tool_c", content: "Hi ", broken: ["<tool_c"]),
         BrokenCase(name: "what a marker begins with", answer: "1 <", content: "1 <"),
@@ -260,7 +270,9 @@ struct Told: Equatable, CustomStringConvertible {
 
     var description: String { "\(content.debugDescription) \(reasoning.debugDescription) \(calls) \(broken)" }
 
-    static let markers = ["<tool", "</tool", "[TOOL", "[ARGS", "<|", "<｜", "<func", "</func", "<arg", ">>>", "</think", "functools["]
+    static let markers = [
+        "<tool", "</tool", "[TOOL", "[ARGS", "<|", "<｜", "<func", "</func", "<arg", ">>>", "</think", "functools[",
+    ]
 
     static func reading(_ pieces: [String], _ prepared: PreparedPrompt) throws -> Told {
         let output = try StreamingOutput(
