@@ -64,7 +64,7 @@ actor AgentRun {
         guard let seconds = request.profile?.seconds else { return nil }
         return Task { [loop, turn] in
             do { try await loop.clock.sleep(for: .seconds(seconds)) } catch { return }
-            await self.stop(by: "time limit")
+            self.stop(by: "time limit")
             turn.stopSignal.set()
         }
     }
