@@ -33,7 +33,10 @@ struct TurnsTests {
 
         #expect(first == late)
         #expect(second == Array(late.dropFirst()))
-        #expect(late.prefix(3) == [.reasoning("Hm."), .text("Hi"), .text(" there")])
+        #expect(
+            late.prefix(4) == [
+                .inputAccepted(messages: 1), .reasoning("Hm."), .text("Hi"), .text(" there"),
+            ])
         guard case .finished(let end) = late.last else { return #expect(Bool(false), "no end") }
         #expect(end.reason == .stop)
     }
@@ -159,7 +162,7 @@ struct TurnsTests {
             return all
         }
 
-        #expect(Set(all.map(\.count)) == [201])
+        #expect(Set(all.map(\.count)) == [202])
         #expect(all.allSatisfy { $0 == all[0] })
     }
 

@@ -41,6 +41,7 @@ actor AgentRun {
             result.end.reason = .error
             result.end.error = sentence(of: error)
         }
+        if turn.stopSignal.isSet, result.end.error == nil { result.end.reason = .cancelled }
         finishText()
         result.end.elapsedSeconds = Double(Platform.monotonicNanoseconds - began) / 1e9
         return result
@@ -134,6 +135,8 @@ actor AgentRun {
                 result.reasoning += delta
                 turn.append(.reasoning(delta))
             case .text(let delta):
+                // What is said after a tool has run is a paragraph of its own.
+                if answer.text.isEmpty, number > 1, let last = result.text.last, !last.isNewline { write("\n\n") }
                 answer.text += delta
                 write(delta)
             case .toolCallPart(let part): turn.append(.callWriting(tool: part.name, delta: part.arguments))

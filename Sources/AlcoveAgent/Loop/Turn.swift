@@ -51,10 +51,15 @@ package final class Turn: Sendable {
         }
     }
 
+    /// Writes the end to the log, without showing it yet.
+    func keepEnd(_ end: TurnEnd) async {
+        keep(.finished(end))
+        await flush()
+    }
+
     func finish(_ end: TurnEnd) {
         change { state in
             state.events.append(TurnEvent(sequence: state.events.count, body: .finished(end)))
-            keep(.finished(end))
             state.finishedAt = Platform.monotonicNanoseconds
             switch end.reason {
             case .stop, .toolCalls, .length: state.phase = .completed

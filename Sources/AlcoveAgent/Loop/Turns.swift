@@ -54,9 +54,10 @@ package actor Turns {
                     result.end.error = "The answer could not be saved: \(sentence(of: error))"
                 }
             }
-            turn.finish(result.end)
-            await turn.flush()
+            // In the log first: whoever has seen the last event may end the program.
+            await turn.keepEnd(result.end)
             try? await log?.finish(id, Turns.state(of: result.end), reason: result.end.stoppedBy ?? result.end.error)
+            turn.finish(result.end)
         }
         return turn
     }

@@ -4,12 +4,11 @@ package enum Excerpt {
     package static func middleCut(_ bytes: [UInt8], to limit: Int) -> [UInt8] {
         guard bytes.count > limit else { return bytes }
         let half = limit / 2
-        var head = bytes[..<half], tail = bytes[(bytes.count - half)...]
         // Whole characters on both sides of the cut.
-        while let last = head.last, last & 0x80 != 0, head.count > half - 4 { head = head.dropLast() }
-        while let first = tail.first, first & 0xC0 == 0x80 { tail = tail.dropFirst() }
-        let gone = bytes.count - head.count - tail.count
-        return Array(head) + Array("\n[... \(gone) bytes left out ...]\n".utf8) + Array(tail)
+        var end = half, start = bytes.count - half
+        while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        while start < bytes.count, bytes[start] & 0xC0 == 0x80 { start += 1 }
+        return bytes[..<end] + Array("\n[... \(start - end) bytes left out ...]\n".utf8) + bytes[start...]
     }
 
     package static func middleCut(_ text: String, to limit: Int) -> String {

@@ -19,24 +19,53 @@ package struct HostServices: Sendable {
         }
     }
 
+    package let database: Database
     package let chats: ChatStore
+    package let log: TurnLog
+    package let settings: SettingsStore
     package let notices: Notices
     package let model: ModelHost
     package let turns: Turns
     package let sessions: Sessions
     package let files: ModelFiles
     package let root: String
+    package let tools: ToolRegistry
+    package let broker: ApprovalBroker
+    package let grants = Grants()
+    package let artifacts: ArtifactStore
+    private let switches = SwitchBoard()
 
     package init(
-        chats: ChatStore, notices: Notices, model: ModelHost, turns: Turns, files: ModelFiles, root: String
+        database: Database, model: ModelHost, files: ModelFiles, tools: ToolRegistry = ToolRegistry(), root: String
     ) {
-        self.chats = chats
-        self.notices = notices
+        self.database = database
+        chats = ChatStore(database)
+        notices = Notices(database)
+        log = TurnLog(database)
+        settings = SettingsStore(database)
         self.model = model
-        self.turns = turns
         self.files = files
+        self.tools = tools
         self.root = root
+        turns = Turns(log: log)
         sessions = Sessions()
+        broker = ApprovalBroker()
+        artifacts = ArtifactStore(folder: root + "/artifacts")
+    }
+
+    /// The loop for one turn: everything a run may reach.
+    func loop(for model: any LanguageModel) -> AgentLoop {
+        AgentLoop(
+            model: model, tools: tools, broker: broker, switches: { [switches] in switches.current }, grants: grants,
+            database: database, artifacts: artifacts)
+    }
+
+    /// The folder of a chat's own files; made when it is first needed.
+    func workspace(of chat: ChatID) -> String {
+        let folder = root + "/workspaces"
+        mkdir(folder, 0o700)
+        mkdir(folder + "/" + chat.text, 0o700)
+        return folder + "/" + chat.text
     }
 
     /// All routes of the host.
@@ -46,6 +75,7 @@ package struct HostServices: Sendable {
         ChatRoutes(host: self).add(to: &router)
         ConversationRoutes(host: self).add(to: &router)
         ModelRoutes(host: self).add(to: &router)
+        RunRoutes(host: self).add(to: &router)
         return router
     }
 }

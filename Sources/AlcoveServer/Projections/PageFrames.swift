@@ -36,7 +36,7 @@ enum PageFrames {
         }
     }
 
-    private static func approval(_ note: ApprovalNote) -> JSONValue {
+    static func approval(_ note: ApprovalNote) -> JSONValue {
         [
             "id": .string(note.id), "call": .string(note.call), "tool": .string(note.tool),
             "shown": .string(note.shown), "effect": .string(note.effect), "signature": .string(note.signature),
@@ -44,7 +44,7 @@ enum PageFrames {
         ]
     }
 
-    private static func file(_ note: ArtifactNote) -> JSONValue {
+    static func file(_ note: ArtifactNote) -> JSONValue {
         ["name": .string(note.name), "bytes": JSONValue(note.bytes), "url": .string(note.url)]
     }
 

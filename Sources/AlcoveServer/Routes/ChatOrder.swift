@@ -36,11 +36,19 @@ struct ChatOrder: Sendable {
         thinkingGiven = body["think"]?.bool
         skills = body["skills"]?.array.map { $0.compactMap(\.string) }
         drafts = list.map { MessageDraft(json: $0) }
+        var profile: RunProfile?
+        if let name = try ChatOrder.text(body, "profile") {
+            guard let known = RunProfile.named(name) else {
+                throw InputError(code: "bad_profile", message: "\"profile\" should be agent or assistant, not \"\(name)\".")
+            }
+            profile = known
+        }
         self.body = body
         _ = try ChatOrder.sampling(body, SamplingOptions())
         request = TurnRequest(
             messages: messages, thinking: thinkingGiven ?? false,
-            maxTokens: try ChatOrder.number(body, ["maxTokens", "max_tokens"], 1...1_000_000).map { Int($0) })
+            maxTokens: try ChatOrder.number(body, ["maxTokens", "max_tokens"], 1...1_000_000).map { Int($0) },
+            toolChoice: body["tool_choice"]?.string == "required" ? .required : .auto, profile: profile)
     }
 
     /// The request for a model: what the body does not say of sampling, the model's makers do.

@@ -24,26 +24,44 @@ struct ChatRoutes: Sendable {
         let id = TurnKey.key(chat: chat, session: order.session)
         let choices = ChatChoices(
             modelID: ready.model.description.id, think: order.thinkingGiven, skills: order.skills)
+        var request = try order.turn(for: ready.model.description)
+        if request.profile != nil, let chat { request.workspace = host.workspace(of: chat) }
         let turn = await host.turns.start(
-            key: id, loop: AgentLoop(model: ready.model), request: try order.turn(for: ready.model.description),
+            key: id, chat: chat, loop: host.loop(for: ready.model), request: request,
             accept: { [host] in
                 guard let chat else { return }
                 try await host.chats.replaceMessages(of: chat, with: order.drafts, choices: choices)
             },
             record: { [host] result in
-                guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty else { return }
-                let usage = result.end.usage
+                guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty || !result.steps.isEmpty else { return }
                 let draft = MessageDraft(
                     role: .assistant, content: result.text,
                     thinking: result.reasoning.isEmpty ? nil : result.reasoning,
-                    extras: [
-                        "tokenCount": JSONValue(usage.completionTokens), "tokPerSec": .double(usage.tokensPerSecond),
-                        "aborted": .bool(result.end.reason == .cancelled),
-                        "truncated": .bool(result.end.reason == .length),
-                    ])
+                    extras: ChatRoutes.facts(of: result))
                 _ = try await host.chats.recordAnswer(draft, in: chat)
             })
         return frames(of: turn, from: 0, session: order.session)
+    }
+
+    /// What is kept with an answer beside its words.
+    private static func facts(of result: TurnResult) -> JSONObject {
+        let usage = result.end.usage
+        var facts: JSONObject = [
+            "tokenCount": JSONValue(usage.completionTokens), "tokPerSec": .double(usage.tokensPerSecond),
+            "aborted": .bool(result.end.reason == .cancelled), "truncated": .bool(result.end.reason == .length),
+        ]
+        if !result.steps.isEmpty {
+            facts["steps"] = .array(
+                result.steps.map { step in
+                    [
+                        "tool": .string(step.tool), "detail": .string(step.detail), "ok": .bool(step.succeeded),
+                        "seconds": .double(step.seconds), "receipt": JSONValue(step.receipt),
+                    ]
+                })
+        }
+        if !result.artifacts.isEmpty { facts["artifacts"] = .array(result.artifacts.map(PageFrames.file)) }
+        if let reason = result.end.stoppedBy { facts["stoppedBy"] = .string(reason) }
+        return facts
     }
 
     /// The chat of the message's session; nil for the shared session, which keeps nothing.

@@ -33,6 +33,18 @@ enum Terminal {
         #endif
     }
 
+    /// One line of the terminal, without its end, in lower case; empty when there is none. Does not block the shared pool.
+    static func readAnswer() async -> String {
+        await withCheckedContinuation { continuation in
+            let isStarted = startThread(name: "alcove.answer") {
+                var lines = InputLines()
+                let text = lines.next().map { String(decoding: $0, as: UTF8.self) } ?? ""
+                continuation.resume(returning: text.lowercased().filter { !$0.isWhitespace })
+            }
+            if !isStarted { continuation.resume(returning: "") }
+        }
+    }
+
     /// All of standard input; nil when it is longer than `limit` bytes.
     static func readAll(limit: Int) -> [UInt8]? {
         var bytes: [UInt8] = []

@@ -42,10 +42,10 @@ enum ServeCommand {
         LlamaLibrary.setLogLater { level, line in if level >= .warning { log.write("llama.cpp: \(line)") } }
         let model = ModelHost { path, progress in try await loader.load(path, progress: progress) }
         let host = HostServices(
-            chats: ChatStore(database), notices: Notices(database), model: model, turns: Turns(),
+            database: database, model: model,
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
-            root: folders.root)
+            tools: try AgentTools.registry(), root: folders.root)
 
         let access = AccessControl()
         let site = Site(

@@ -1,0 +1,156 @@
+internal import AlcoveAgent
+internal import AlcoveCore
+internal import AlcoveStorage
+internal import Synchronization
+
+/// A task for the agent, on the terminal or in a script.
+enum RunCommand {
+    static let command = Command(
+        name: "run", summary: "Give the agent a task: it uses tools, and asks before it changes anything.",
+        discussion: """
+            The task's files are in the folder given by --workspace (default: a new one below the root folder). Whatever
+            needs a decision is asked on the terminal; without one it is not done. The answer goes to standard output, what
+            is being done to standard error. Receipts of everything that ran are kept.
+            """,
+        arguments: [Command.Argument(name: "TASK", help: "What is to be done.")],
+        options: [CommonOptions.root] + CommonOptions.engine + [
+            Command.Option(
+                name: "--profile", short: nil, value: "NAME",
+                help: "agent (default): files and code; assistant: at most three steps on what Alcove keeps."),
+            Command.Option(
+                name: "--workspace", short: "w", value: "FOLDER", help: "The folder whose files the agent may see and change."),
+            Command.Option(
+                name: "--yes-reads", short: nil, value: nil,
+                help: "Never ask for reading (it is allowed anyway in both profiles); everything else is refused without a terminal."),
+            Command.Option(name: "--require-tool", short: nil, value: nil, help: "The first answer must call a tool."),
+            Command.Option(
+                name: "--script", short: nil, value: "FILE",
+                help: "Play a scripted model (JSON) instead of a real one; for trying tools and surfaces."),
+            CommonOptions.maxTokens, CommonOptions.temperature, CommonOptions.seed,
+        ],
+        run: { try await run($0) })
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        guard let profile = RunProfile.named(invocation.text("--profile") ?? "agent") else {
+            throw UsageError("--profile is agent or assistant, not \"\(invocation.text("--profile") ?? "")\".")
+        }
+        let folders = Folders(root: invocation.text("--root")), resources = Resources()
+        let loaded: LoadedModel
+        if let script = invocation.text("--script") {
+            loaded = LoadedModel(model: try ScriptFile.model(Folders.absolute(script)))
+        } else {
+            let path = try CommonOptions.modelPath(
+                invocation, library: ModelLibrary(folders: folders, resources: resources))
+            loaded = try await TerminalLoading.load(
+                path, with: try CommonOptions.loader(invocation, folders: nil, resources: resources))
+        }
+        let database = try await Database.open(folder: folders.root)
+        let key = TurnID().text
+        let workspace = try folder(invocation, folders: folders, key: key)
+        let broker = ApprovalBroker()
+        let loop = AgentLoop(
+            model: loaded.model, tools: try AgentTools.registry(), broker: Terminal.inputIsTerminal ? broker : nil,
+            database: database, artifacts: ArtifactStore(folder: folders.root + "/artifacts"))
+        let request = TurnRequest(
+            messages: [Message(role: .user, content: invocation.arguments[0])],
+            sampling: try CommonOptions.sampling(invocation, default: .greedy),
+            maxTokens: try invocation.int("--max-tokens", in: 1...1_000_000),
+            toolChoice: invocation.has("--require-tool") ? .required : .auto, profile: profile, workspace: workspace)
+        let turn = await Turns(log: TurnLog(database)).start(
+            key: key, loop: loop, request: request, accept: {}, record: { _ in })
+        Signals.handle { _ in turn.stopSignal.set() }
+        let code = try await TerminalRun(broker: broker, turn: turn).show()
+        await database.close()
+        await loaded.unload()
+        return code
+    }
+
+    private static func folder(_ invocation: Invocation, folders: Folders, key: String) throws -> String {
+        if let given = invocation.text("--workspace") {
+            let path = Folders.absolute(given)
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                throw InputError(code: "no_workspace", message: "There is no folder \(path).")
+            }
+            return path
+        }
+        mkdir(folders.root + "/workspaces", 0o700)
+        let path = folders.root + "/workspaces/run-" + key
+        mkdir(path, 0o700)
+        return path
+    }
+}
+
+/// Shows a run on the terminal, in lines, and asks there.
+struct TerminalRun {
+    let broker: ApprovalBroker
+    let turn: Turn
+
+    func show() async throws -> ExitCode {
+        var code = ExitCode.success
+        var endsWithNewline = true
+        for try await event in turn.events() {
+            switch event.body {
+            case .text(let text):
+                endsWithNewline = text.hasSuffix("\n")
+                Terminal.write(text)
+            case .toolStarted(_, let tool, let detail): Terminal.notice("\n▸ \(tool): \(detail)")
+            case .toolOutput(_, _, let text, _): Terminal.noticePart(text)
+            case .toolFinished(let note):
+                Terminal.notice("\(note.succeeded ? "✓" : "✗") \(note.tool) (\(Int(note.seconds * 1000)) ms)")
+                if !note.succeeded { Terminal.notice(note.observation) }
+            case .artifact(let note): Terminal.notice("  file: \(note.name) (\(note.bytes) bytes)")
+            case .notice(let sentence): Terminal.notice(sentence)
+            case .approvalAsked(let note): await ask(note)
+            case .approvalAnswered(_, _, let outcome) where outcome != .allowed && outcome != .allowedForChat:
+                Terminal.notice("  not done: \(outcome.rawValue)")
+            case .finished(let end):
+                if !endsWithNewline { Terminal.line() }
+                if let reason = end.stoppedBy { Terminal.notice("(Stopped: \(reason).)") }
+                if let error = end.error { Terminal.notice("alcove: \(error)") }
+                code = end.reason == .cancelled ? .interrupted : end.reason == .error ? .failure : .success
+            default: continue
+            }
+        }
+        return code
+    }
+
+    private func ask(_ note: ApprovalNote) async {
+        Terminal.notice("\nMay this run? It \(note.effect).\n")
+        Terminal.notice(note.shown.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }.joined(separator: "\n"))
+        Terminal.noticePart(note.mayBeRemembered ? "\n[y]es, [a]lways in this run, [n]o: " : "\n[y]es, [n]o: ")
+        let answer = await Terminal.readAnswer()
+        let outcome: ApprovalOutcome =
+            switch answer {
+            case "y", "yes": .allowed
+            case "a", "always": note.mayBeRemembered ? .allowedForChat : .refused
+            default: .refused
+            }
+        try? await broker.answer(note.id, signature: note.signature, outcome: outcome, turn: turn.id)
+    }
+}
+
+/// A scripted model in a file: `[[{"text": "..."} | {"call": {"name", "arguments"}}, ...], ...]`, one list a round.
+enum ScriptFile {
+    static func model(_ path: String) throws -> ScriptedModel {
+        let document = try JSONValue(parsing: try SmallFile.read(path))
+        guard let rounds = document.array else {
+            throw InputError(code: "bad_script", message: "\(path) should hold a list of rounds.")
+        }
+        var number = 0
+        let answers = try rounds.map { round in
+            try (round.array ?? []).map { step -> ScriptedModel.Step in
+                if let text = step["text"]?.string { return .text(text) }
+                if let text = step["reasoning"]?.string { return .reasoning(text) }
+                guard let call = step["call"], let name = call["name"]?.string else {
+                    throw InputError(code: "bad_script", message: "A step of \(path) has neither text nor call.")
+                }
+                number += 1
+                let arguments = call["arguments"] ?? [:]
+                return .call(
+                    ToolCall(id: "call_\(number)", name: name, arguments: arguments.string ?? arguments.text()))
+            }
+        }
+        return ScriptedModel(answers: answers)
+    }
+}
