@@ -37,6 +37,18 @@ package final class Turn: Sendable {
         self.journal = journal
     }
 
+    /// A turn of an earlier run of the program, as its log tells it.
+    init(id: TurnID, key: String, replaying bodies: [TurnEvent.Body], phase: Phase) {
+        self.id = id
+        self.key = key
+        journal = nil
+        state.withLock { state in
+            state.events = bodies.enumerated().map { TurnEvent(sequence: $0.offset, body: $0.element) }
+            state.phase = phase
+            state.finishedAt = Platform.monotonicNanoseconds
+        }
+    }
+
     package var phase: Phase { state.withLock { $0.phase } }
     package var eventCount: Int { state.withLock { $0.events.count } }
     /// Monotonic nanoseconds at which the turn ended; nil while it runs.

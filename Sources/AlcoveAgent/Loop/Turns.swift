@@ -70,9 +70,30 @@ package actor Turns {
         }
     }
 
-    package func turn(_ id: TurnID) -> Turn? {
+    /// A turn that runs, or ran: from memory, else as the log tells it.
+    package func turn(_ id: TurnID) async throws -> Turn? {
         forgetOld()
-        return turns[id]
+        if let turn = turns[id] { return turn }
+        guard let log, let record = try await log.turn(id) else { return nil }
+        var bodies: [TurnEvent.Body] = try await log.events(of: id).compactMap { entry in
+            guard let payload = try? JSONValue(parsing: entry.payload) else { return nil }
+            return TurnEvent.Body(kind: entry.kind, payload: payload)
+        }
+        if case .finished? = bodies.last {} else {
+            // Nothing is done again by itself; what was under way is there to be read.
+            let sentence = record.reason ?? "The program ended while this turn was running."
+            bodies.append(
+                .finished(TurnEnd(reason: .error, usage: Usage(), elapsedSeconds: 0, error: sentence)))
+        }
+        return Turn(id: id, key: record.chat?.text ?? "", replaying: bodies, phase: Turns.phase(of: record.state))
+    }
+
+    private static func phase(of state: TurnState) -> Turn.Phase {
+        switch state {
+        case .running, .interrupted, .failed: .failed
+        case .completed: .completed
+        case .cancelled: .cancelled
+        }
     }
 
     /// The newest turn of a key.

@@ -123,7 +123,7 @@ struct ChatRoutes: Sendable {
     }
 
     private func turn(of request: HTTPRequest) async throws -> Turn {
-        guard let id = request.parameters["id"].flatMap({ TurnID($0) }), let turn = await host.turns.turn(id) else {
+        guard let id = request.parameters["id"].flatMap({ TurnID($0) }), let turn = try await host.turns.turn(id) else {
             throw HTTPError(
                 404, code: "unknown_turn", "There is no such turn any more.", hint: "Open the chat again.")
         }

@@ -22,7 +22,7 @@ struct RunRoutes: Sendable {
         for question in await host.broker.questions {
             var object = PageFrames.approval(question.note).object ?? JSONObject()
             object["turn"] = .string(question.turn.text)
-            object["conversation"] = JSONValue(await host.turns.turn(question.turn)?.key)
+            object["conversation"] = JSONValue(try? await host.turns.turn(question.turn)?.key)
             list.append(.object(object))
         }
         return .json(["approvals": .array(list)])

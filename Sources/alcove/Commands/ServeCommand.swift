@@ -21,6 +21,9 @@ enum ServeCommand {
         ] + CommonOptions.engine + [
             Command.Option(name: "--open", short: nil, value: nil, help: "Open the page in the browser."),
             Command.Option(name: "--no-model", short: nil, value: nil, help: "Start without loading a model."),
+            Command.Option(
+                name: "--script", short: nil, value: "FILE",
+                help: "Play a scripted model (JSON) instead of a real one; for trying tools and surfaces."),
         ],
         run: { try await run($0) })
 
@@ -40,7 +43,11 @@ enum ServeCommand {
         let log = LogFile(folder: folders.root + "/logs")
         log.write("alcove \(Alcove.version) starts")
         LlamaLibrary.setLogLater { level, line in if level >= .warning { log.write("llama.cpp: \(line)") } }
-        let model = ModelHost { path, progress in try await loader.load(path, progress: progress) }
+        let script = invocation.text("--script").map(Folders.absolute)
+        let model = ModelHost { path, progress in
+            if let script { return LoadedModel(model: try ScriptFile.model(script)) }
+            return try await loader.load(path, progress: progress)
+        }
         let host = HostServices(
             database: database, model: model,
             files: HostServices.ModelFiles(
@@ -63,6 +70,10 @@ enum ServeCommand {
 
         let loading = Task {
             if invocation.has("--no-model") { return }
+            if let script {
+                try? await model.load(script)
+                return
+            }
             await loadFirstModel(
                 named, library: library, loader: loader, model: model, settings: SettingsStore(database))
         }
