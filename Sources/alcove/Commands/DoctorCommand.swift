@@ -1,5 +1,6 @@
 internal import AlcoveCore
 internal import AlcoveEngine
+internal import AlcoveSandbox
 
 /// What is there, what is missing, and what it costs to be without.
 enum DoctorCommand {
@@ -37,8 +38,7 @@ enum DoctorCommand {
 
     static func examine(_ folders: Folders, _ resources: Resources) -> [Finding] {
         [
-            root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(),
-            processor(),
+            root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(), sandbox(), processor(),
         ]
     }
 
@@ -108,6 +108,24 @@ enum DoctorCommand {
         return Finding(
             subject: "memory", isGood: isGood, isNeeded: false, found: "\(total / 1_000_000) MB in this device",
             remedy: isGood ? nil : "Only small models fit.")
+    }
+
+    private static func sandbox() -> Finding {
+        #if os(Linux)
+        switch BubblewrapRunner.probe() {
+        case .ready(let version, let milliseconds):
+            return Finding(
+                subject: "sandbox", isGood: true, isNeeded: false,
+                found: "bubblewrap \(version), \(Int(milliseconds)) ms to start", remedy: nil)
+        case .unavailable(let error):
+            return Finding(
+                subject: "sandbox", isGood: false, isNeeded: false, found: error.message,
+                remedy: "No command can run: Alcove never runs one unconfined. \(error.hint ?? "")")
+        }
+        #else
+        return Finding(
+            subject: "sandbox", isGood: true, isNeeded: false, found: "the system's own", remedy: nil)
+        #endif
     }
 
     private static func processor() -> Finding {
