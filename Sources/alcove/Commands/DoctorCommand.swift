@@ -116,7 +116,7 @@ enum DoctorCommand {
         case .ready(let version, let milliseconds):
             return Finding(
                 subject: "sandbox", isGood: true, isNeeded: false,
-                found: "bubblewrap \(version), \(Int(milliseconds)) ms to start", remedy: nil)
+                found: "\(version), \(Int(milliseconds)) ms to start", remedy: nil)
         case .unavailable(let error):
             return Finding(
                 subject: "sandbox", isGood: false, isNeeded: false, found: error.message,
