@@ -97,7 +97,7 @@ def test_one_call_is_allowed_one_refused_and_both_are_seen(serve, tmp_path):
     assert chat["messages"][-1]["artifacts"][0]["name"] == "notes/a.txt"
 
 
-def test_a_shell_command_runs_confined_and_streams(serve, tmp_path):
+def test_a_shell_command_runs_confined_and_streams(serve, sandbox, tmp_path):
     host = host_with(
         serve, tmp_path,
         [call("shell", command="echo one; sleep 1.2; echo two; cat /etc/shadow; cat ../../connection.json; id -u")],
@@ -116,7 +116,7 @@ def test_a_shell_command_runs_confined_and_streams(serve, tmp_path):
     assert done["error"] is None
 
 
-def test_stop_ends_a_command_and_its_children_within_a_second(serve, tmp_path):
+def test_stop_ends_a_command_and_its_children_within_a_second(serve, sandbox, tmp_path):
     mark = f"sleep 98{os.getpid() % 1000:03d}"
     host = host_with(serve, tmp_path, [call("shell", command=f"({mark} &) ; trap '' TERM; {mark}")], [{"text": "never"}])
     stream = Stream(host, host.session()["sessionId"])
@@ -141,7 +141,7 @@ def test_stop_ends_a_command_and_its_children_within_a_second(serve, tmp_path):
     assert host.json("/api/agent/runs")[1]["runs"][0]["receipts"][0]["outcome"] == "stopped"
 
 
-def test_kill_9_in_the_middle_of_a_call_leaves_an_interrupted_run_with_its_evidence(serve, tmp_path):
+def test_kill_9_in_the_middle_of_a_call_leaves_an_interrupted_run_with_its_evidence(serve, sandbox, tmp_path):
     host = host_with(serve, tmp_path, [call("shell", command="echo begun > mark; sleep 30")], [{"text": "never"}])
     session = host.session()
     stream = Stream(host, session["sessionId"])
