@@ -14,34 +14,38 @@ package actor Turns {
 
     package init() {}
 
-    /// Starts a turn; one that holds the same key is stopped.
+    /// Starts a turn; those that hold the same key are stopped.
     ///
     /// - Parameters:
-    ///   - accept: Called once before the first event, when the model has taken the request; what it throws refuses the
-    ///     turn. Here the message is kept.
-    ///   - record: Called once at the end with what came of it, unless the turn was refused or another one has taken the
-    ///     key meanwhile. The last event appears after it has returned, so that whoever reads that event finds the
-    ///     answer in the store.
+    ///   - accept: Called once before the first event, when the model has taken the request and the older turns of the key
+    ///     have ended; what it throws refuses the turn. Here the message is kept.
+    ///   - record: Called once at the end with what came of it, unless the turn was refused. That another turn took the key
+    ///     meanwhile changes nothing: it may still be refused, and then these words would be nowhere. The last event
+    ///     appears after it has returned, so that whoever reads that event finds the answer in the store.
     package func start(
         key: String, loop: AgentLoop, request: TurnRequest,
         accept: @escaping @Sendable () async throws -> Void,
         record: @escaping @Sendable (TurnResult) async throws -> Void
     ) -> Turn {
-        for turn in turns.values where turn.key == key && turn.phase == .running { turn.stopSignal.set() }
+        let older = turns.values.filter { $0.key == key && $0.phase == .running }
+        for turn in older { turn.stopSignal.set() }
         forgetOld()
         let turn = Turn(key: key)
         turns[turn.id] = turn
         order.append(turn.id)
         startedCount += 1
         Task {
-            guard var result = await loop.run(request, in: turn, accept: accept) else { return }
-            if self.holds(turn) {
-                do {
-                    try await record(result)
-                } catch {
-                    // The answer is on the screen; the person must know that it is nowhere else.
-                    result.end.error = "The answer could not be saved: \(sentence(of: error))"
-                }
+            let ended = await loop.run(request, in: turn) {
+                // What they have said is kept before this message is: the store sees one turn of a key after another.
+                for turn in older { await turn.waitForEnd() }
+                try await accept()
+            }
+            guard var result = ended else { return }
+            do {
+                try await record(result)
+            } catch {
+                // The answer is on the screen; the person must know that it is nowhere else.
+                result.end.error = "The answer could not be saved: \(sentence(of: error))"
             }
             turn.finish(result.end)
         }
@@ -59,18 +63,14 @@ package actor Turns {
         return order.last { turns[$0]?.key == key }.flatMap { turns[$0] }
     }
 
-    /// Stops everything; returns when all turns have written their ends, at most after `seconds`.
+    /// Stops everything; returns when all turns have written their ends.
     package func stopAll() async {
         for turn in turns.values where turn.phase == .running { turn.stopSignal.set() }
-        for turn in turns.values where turn.phase == .running {
-            do { for try await _ in turn.events(from: turn.eventCount) {} } catch { continue }
-        }
+        for turn in turns.values where turn.phase == .running { await turn.waitForEnd() }
     }
 
     /// Turns that run now.
     package var runningCount: Int { turns.values.count { $0.phase == .running } }
-
-    private func holds(_ turn: Turn) -> Bool { latest(for: turn.key)?.id == turn.id }
 
     private func forgetOld() {
         let now = Platform.monotonicNanoseconds
