@@ -40,7 +40,9 @@ enum ServeCommand {
         let log = LogFile(folder: folders.root + "/logs")
         log.write("alcove \(Alcove.version) starts")
         LlamaLibrary.setLogLater { level, line in if level >= .warning { log.write("llama.cpp: \(line)") } }
-        let model = ModelHost { path, progress in try await loader.load(path, progress: progress) }
+        let model = ModelHost(check: { try ModelFile.check($0) }) { path, progress in
+            try await loader.load(path, progress: progress)
+        }
         let host = HostServices(
             chats: ChatStore(database), notices: Notices(database), model: model, turns: Turns(),
             files: HostServices.ModelFiles(
