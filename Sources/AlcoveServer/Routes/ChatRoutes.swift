@@ -41,7 +41,11 @@ struct ChatRoutes: Sendable {
                         "aborted": .bool(result.end.reason == .cancelled),
                         "truncated": .bool(result.end.reason == .length),
                     ])
-                _ = try await host.chats.recordAnswer(draft, in: chat)
+                do {
+                    _ = try await host.chats.recordAnswer(draft, in: chat)
+                } catch StorageError.chatMissing {
+                    // Deleted while it was being answered, as somebody wished: there is nothing to tell.
+                }
             })
         return frames(of: turn, from: 0, session: order.session)
     }
@@ -51,7 +55,7 @@ struct ChatRoutes: Sendable {
         guard let text = order.session else { return nil }
         guard let session = SessionID(text), let chat = await host.sessions.chat(of: session) else {
             throw HTTPError(
-                404, code: "unknown_session", "There is no session \(text).", hint: "Open the chat again.")
+                404, code: "unknown_session", "There is no such session any more.", hint: "Open the chat again.")
         }
         return chat
     }
