@@ -29,13 +29,20 @@ package actor ModelHost {
     package typealias Loader =
         @Sendable (_ path: String, _ progress: @escaping @Sendable (Double) -> Void) async throws -> LoadedModel
 
+    /// Looks at a file without loading it, and throws what is wrong with it.
+    package typealias Check = @Sendable (_ path: String) async throws -> Void
+
     package private(set) var state = State.none
+    private let check: Check
     private let loader: Loader
     private var job: Task<Void, any Error>?
     /// Counts loads, so that what an older one still reports is not taken for the newer one's.
     private var generation = 0
 
-    package init(loader: @escaping Loader) { self.loader = loader }
+    package init(check: @escaping Check = { _ in }, loader: @escaping Loader) {
+        self.check = check
+        self.loader = loader
+    }
 
     /// The model, when one is ready.
     package var ready: LoadedModel? {
@@ -44,8 +51,20 @@ package actor ModelHost {
 
     /// Loads a file in place of what is there; a load under way is cancelled first.
     ///
-    /// - Throws: what the loader throws; the state then says so too.
+    /// A file that a look at it refuses costs nobody the model that answers.
+    ///
+    /// - Throws: what the check throws, and then a model that is there stays; or what the loader throws. Without a model the
+    ///   state says so too.
     package func load(_ path: String) async throws {
+        do {
+            try await check(path)
+        } catch {
+            switch state {
+            case .none, .failed: fail(error, path: path, generation: generation)
+            case .loading, .loaded: break
+            }
+            throw error
+        }
         job?.cancel()
         generation += 1
         let mine = generation

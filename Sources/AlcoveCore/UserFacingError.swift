@@ -53,11 +53,12 @@ public struct InputError: UserFacingError, Equatable {
     public let code: String
     public let message: String
     public let hint: String?
-    public var place: ErrorPlace { .request }
+    public let place: ErrorPlace
 
-    public init(code: String, message: String, hint: String? = nil) {
+    public init(code: String, message: String, hint: String? = nil, place: ErrorPlace = .request) {
         self.code = code
         self.message = message
         self.hint = hint
+        self.place = place
     }
 }

@@ -9,7 +9,8 @@ public final class LlamaEngine: LanguageModel {
     public struct Options: Sendable {
         /// Most tokens of one chat, prompt and answer together; nil is the model's own length, at most 8,192.
         public var contextLength: Int?
-        /// Threads that compute; nil is one a core.
+        /// Threads that compute; nil is one a core, and more are not used: ggml's threads spin while they wait for each
+        /// other, so that more of them than cores hardly get anywhere.
         public var threads: Int?
         /// How the model should be sampled, where a request does not say; nil is what the file says.
         public var sampling: SamplingOptions?
@@ -69,6 +70,10 @@ public final class LlamaEngine: LanguageModel {
             throw EngineError.modelUnreadable(path: path, reason: Platform.describe(errno: errno))
         }
         let model = try ModelHandle(path: path, vocabularyOnly: vocabularyOnly, progress: progress)
+        if let byte = llama_model_get_vocab(model.raw).flatMap(Vocabulary.missingByte) {
+            throw EngineError.loadFailed(
+                path: path, reason: "its vocabulary cannot spell every text, it has no token for the byte \(byte)")
+        }
         let vocabulary = Vocabulary(model: model)
         self.vocabulary = vocabulary
 
@@ -95,8 +100,12 @@ public final class LlamaEngine: LanguageModel {
         self.notices = notices
         loop = EngineLoop(
             model: model, vocabulary: vocabulary,
-            options: EngineLoop.Options(contextLength: wanted, threads: options.threads ?? Platform.processorCount))
+            options: EngineLoop.Options(contextLength: wanted, threads: LlamaEngine.threads(options.threads)))
         guard loop.start() else { throw EngineError.loadFailed(path: path, reason: "the system gives no thread") }
+    }
+
+    static func threads(_ wanted: Int?) -> Int {
+        min(max(1, wanted ?? Platform.processorCount), Platform.processorCount)
     }
 
     /// Loads what is needed to tokenise and render, without the weights; such an engine cannot answer.
@@ -118,7 +127,8 @@ public final class LlamaEngine: LanguageModel {
         let stop = request.stopSignal
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: GenerationEvent.self)
         continuation.onTermination = { if case .cancelled = $0 { stop.set() } }
-        stop.whenSet { [loop] in loop.wake() }
+        // Weak: a finished turn keeps its signal, and would keep the whole model in memory with it.
+        stop.whenSet { [weak loop] in loop?.wake() }
         prompts.async { [self] in
             do {
                 let (prepared, tokens) = try prepare(request)

@@ -64,12 +64,18 @@ public enum LlamaLibrary {
                 let line = String(state.line[..<end])
                 state.line = String(state.line[state.line.index(after: end)...])
                 if line.isEmpty { continue }
-                if state.level == .error { state.lastError = line }
+                if state.level == .error { state.lastError = LlamaLibrary.moreTelling(state.lastError, line) }
                 done.append((state.level, line))
             }
             return (state.sink, done)
         }
         for (level, line) in done { sink(level, line) }
+    }
+
+    /// The library says why a load failed, and then once more that it did: the reason is what a person can use.
+    static func moreTelling(_ before: String?, _ line: String) -> String {
+        if let before, line.hasSuffix("failed to load model") { return before }
+        return line
     }
 
     /// The last error the library logged since this was last asked, without its function's name.
@@ -82,6 +88,8 @@ public enum LlamaLibrary {
         if let colon = text.firstIndex(of: ":"), !text[..<colon].contains(" ") {
             text = String(text[text.index(after: colon)...].drop { $0 == " " })
         }
+        let repeated = "error loading model: "
+        if text.hasPrefix(repeated) { text.removeFirst(repeated.count) }
         while text.last == "." || text.last == "\n" { text.removeLast() }
         return text.isEmpty ? nil : text
     }

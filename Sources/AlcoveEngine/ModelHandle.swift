@@ -52,7 +52,11 @@ final class ModelHandle: @unchecked Sendable {
         return String(decoding: buffer.prefix(min(Int(length), 511)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    var chatTemplate: String? { llama_model_chat_template(raw, nil).map { String(cString: $0) } }
+    /// nil when the file brings none; an empty one is none.
+    var chatTemplate: String? {
+        let source = llama_model_chat_template(raw, nil).map { String(cString: $0) } ?? ""
+        return source.allSatisfy(\.isWhitespace) ? nil : source
+    }
 
     /// Whether any tail of a sequence may be cut off exactly. Sliding windows and recurrent states forget what would be
     /// needed for that, and the library does not always say so.

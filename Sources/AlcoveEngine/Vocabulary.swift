@@ -37,6 +37,26 @@ package final class Vocabulary: @unchecked Sendable {
         return end != LLAMA_TOKEN_NULL ? end : llama_vocab_eos(raw)
     }
 
+    /// A byte of some text that this vocabulary has no token for, where the library would need one: it looks for
+    /// `<0x0A>`, then for the byte itself, and throws through C when there is neither, which ends the process.
+    static func missingByte(_ raw: OpaquePointer) -> UInt8? {
+        guard llama_vocab_type(raw) == LLAMA_VOCAB_TYPE_SPM else { return nil }
+        var found = Set<UInt8>()
+        for token in 0..<llama_vocab_n_tokens(raw) {
+            guard let text = llama_vocab_get_text(raw, token) else { continue }
+            if text[0] != 0, text[1] == 0 {
+                found.insert(UInt8(bitPattern: text[0]))
+            } else if text[0] == 0x3C, strlen(text) == 6 {  // <
+                let name = String(cString: text)
+                if name.hasPrefix("<0x"), name.hasSuffix(">"), let byte = UInt8(name.dropFirst(3).dropLast(), radix: 16) {
+                    found.insert(byte)
+                }
+            }
+        }
+        // What is in no UTF-8 is in no text.
+        return (UInt8.min...UInt8.max).first { !found.contains($0) && !(0xC0...0xC1 ~= $0 || $0 > 0xF4) }
+    }
+
     func endsGeneration(_ token: Token) -> Bool { llama_vocab_is_eog(raw, token) }
 
     /// The text of a token as the template spells it; empty when there is no such token.

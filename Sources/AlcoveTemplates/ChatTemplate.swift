@@ -31,6 +31,8 @@ public final class ChatTemplate: Sendable {
         guard source.utf8.count <= ChatTemplate.maximumBytes else {
             throw .fault(reason: "it has \(source.utf8.count) bytes, more than \(ChatTemplate.maximumBytes)", line: nil)
         }
+        // The library asserts that there is one.
+        guard source.contains(where: { !$0.isWhitespace }) else { throw .fault(reason: "it is empty", line: nil) }
         self.source = source
         var failure: UnsafeMutablePointer<CChar>?
         guard let raw = alcove_chat_open(source, bos, eos, &failure) else {

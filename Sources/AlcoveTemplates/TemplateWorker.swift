@@ -268,10 +268,16 @@ private func spawnProcess(_ process: inout pid_t, _ command: [String], input: In
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    // The library writes there what it has to say of its own faults; the person is told a sentence.
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
     words.append(nil)
     defer { words.forEach { free($0) } }
-    var environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/bin:/bin"), strdup("LANG=C.UTF-8"), nil]
+    var environment: [UnsafeMutablePointer<CChar>?] = [
+        strdup("PATH=/usr/bin:/bin"), strdup("LANG=C.UTF-8"),
+        // On an assertion ggml would run a debugger to print a trace.
+        strdup("GGML_NO_BACKTRACE=1"), nil,
+    ]
     defer { environment.forEach { free($0) } }
     if let zone = getenv("TZ") { environment.insert(strdup("TZ=" + String(cString: zone)), at: 0) }
     return posix_spawn(&process, command[0], &actions, nil, words, environment)

@@ -19,8 +19,14 @@ enum Alcove {
         ])
 
     static func main() async {
+        Terminal.openWhatIsClosed()
+        Signals.explainFaults()
         Signals.prepare()
         let code = await run(Array(CommandLine.arguments.dropFirst()))
+        if code == .success, let fault = Terminal.lostOutput {
+            Terminal.notice("alcove: The output could not be written: \(Platform.describe(errno: fault)).")
+            exit(ExitCode.failure.rawValue)
+        }
         exit(code.rawValue)
     }
 

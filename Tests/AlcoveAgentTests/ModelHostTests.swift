@@ -53,6 +53,22 @@ struct ModelHostTests {
         guard case .loaded("fast", _) = await host.state else { return #expect(Bool(false), "not loaded") }
     }
 
+    @Test func aFileThatIsRefusedAtALookLeavesTheModelAnswering() async throws {
+        let log = Log()
+        let fault = InputError(code: "x", message: "It is no model.")
+        let host = ModelHost(check: { path throws in if path == "bad" { throw fault } }) { path, _ in
+            Self.model(log, path)
+        }
+        await #expect(throws: fault) { try await host.load("bad") }
+        guard case .failed("bad", _) = await host.state else { return #expect(Bool(false), "not failed") }
+        try await host.load("good")
+
+        await #expect(throws: fault) { try await host.load("bad") }
+
+        #expect(log.lines == [])
+        guard case .loaded("good", _) = await host.state else { return #expect(Bool(false), "not loaded") }
+    }
+
     private final class Log: Sendable {
         private let state = Mutex([String]())
         var lines: [String] { state.withLock { $0 } }

@@ -90,21 +90,50 @@ struct TurnsTests {
         #expect(recorded.results.map(\.end.reason) == [.cancelled])
     }
 
-    @Test func aNewTurnOfAChatStopsTheOldOneWhichThenWritesNothing() async throws {
+    @Test func aNewTurnOfAChatStopsTheOldOneAndIsKeptAfterIt() async throws {
         let never = StopSignal()
         let turns = Turns()
-        let old = Recorded(), new = Recorded()
-        let first = await start(
-            turns, ScriptedModel(answers: [[.text("old"), .wait(never)]]), recorded: old)
+        let both = Recorded()
+        let first = await start(turns, ScriptedModel(answers: [[.text("old"), .wait(never)]]), recorded: both)
         for try await event in first.events() where event.body == .text("old") { break }
-        let second = await start(turns, ScriptedModel(answers: [[.text("new")]]), recorded: new)
+        let second = await start(turns, ScriptedModel(answers: [[.text("new")]]), recorded: both)
         _ = try await bodies(first)
         _ = try await bodies(second)
 
         #expect(first.phase == .cancelled)
-        #expect(old.results.isEmpty)
-        #expect(new.results.map(\.text) == ["new"])
+        #expect(both.log == ["accept", "old", "accept", "new"])
         #expect(await turns.latest(for: "chat")?.id == second.id)
+    }
+
+    @Test func theWordsOfAStoppedTurnAreKeptWhenTheNewOneIsRefused() async throws {
+        let never = StopSignal()
+        let turns = Turns()
+        let both = Recorded()
+        let first = await start(turns, ScriptedModel(answers: [[.text("old"), .wait(never)]]), recorded: both)
+        for try await event in first.events() where event.body == .text("old") { break }
+        let refusal = InputError(code: "prompt_too_long", message: "Too long.")
+        let second = await start(turns, ScriptedModel(answers: [[.fail(refusal)]]), recorded: both)
+        await #expect(throws: refusal) { try await bodies(second) }
+        _ = try await bodies(first)
+
+        #expect(both.log == ["accept", "old"])
+    }
+
+    @Test func aRushOfTurnsOfOneChatIsKeptOneAfterAnother() async throws {
+        let turns = Turns()
+        let recorded = Recorded()
+        var all: [Turn] = []
+        for index in 0..<50 {
+            let model = ScriptedModel(answers: [[.text("\(index)"), .wait(StopSignal())]])
+            all.append(await start(turns, model, recorded: recorded))
+        }
+        all.last?.stopSignal.set()
+        for turn in all { _ = try await bodies(turn) }
+
+        // Each message is kept after the answer before it, if there was one by then.
+        #expect(recorded.acceptCount == 50)
+        let numbers = recorded.results.compactMap { Int($0.text) }
+        #expect(numbers == numbers.sorted())
     }
 
     @Test func turnsOfOtherChatsGoOn() async throws {
@@ -179,10 +208,23 @@ struct TurnsTests {
 
     /// What the store was told.
     private final class Recorded: Sendable {
-        private let state = Mutex((accepts: 0, results: [TurnResult]()))
+        private let state = Mutex((accepts: 0, results: [TurnResult](), log: [String]()))
         var acceptCount: Int { state.withLock { $0.accepts } }
         var results: [TurnResult] { state.withLock { $0.results } }
-        func accept() { state.withLock { $0.accepts += 1 } }
-        func record(_ result: TurnResult) { state.withLock { $0.results.append(result) } }
+        /// Both kinds of calls in their order.
+        var log: [String] { state.withLock { $0.log } }
+
+        func accept() {
+            state.withLock { state in
+                state.accepts += 1
+                state.log.append("accept")
+            }
+        }
+        func record(_ result: TurnResult) {
+            state.withLock { state in
+                state.results.append(result)
+                state.log.append(result.text)
+            }
+        }
     }
 }

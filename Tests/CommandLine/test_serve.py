@@ -274,7 +274,7 @@ def test_a_model_can_be_chosen_while_it_runs(serve, model):
 
     assert status == 200 and answer["ok"] is True and answer["architecture"] == "llama"
     assert host.json("/api/models")[1]["loaded"] == "SmolLM2-135M-Instruct.Q8_0.gguf"
-    assert host.json("/api/models/load", "POST", {"model": "nothing"})[0] == 400
+    assert host.json("/api/models/load", "POST", {"model": "nothing"})[0] == 404
 
 
 def test_stopping_lets_a_running_turn_write_its_end(serve, model, root):
@@ -298,3 +298,82 @@ def test_stopping_lets_a_running_turn_write_its_end(serve, model, root):
 
     _, chat = again.json(f"/api/agent/conversations/{session['conversationId']}")
     assert chat["messages"][-1]["role"] == "assistant" and chat["messages"][-1]["content"]
+
+
+LONG = [{"role": "user", "content": "Write a very long story about a fox."}]
+
+
+def begin(host, session, messages, **rest):
+    """Sends a message and leaves its answer unread; the turn runs on."""
+    connection = http.client.HTTPConnection(host.url.removeprefix("http://"), timeout=60)
+    connection.request(
+        "POST", "/api/chat", json.dumps({"sessionId": session["sessionId"], "messages": messages, **rest}),
+        {"Authorization": f"Bearer {host.token}", "Content-Type": "application/json"})
+    return connection.getresponse()
+
+
+def frames_of(answer):
+    lines = answer.read().decode().split("\n")
+    return [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+
+
+def wait_for_words(host, turn):
+    while host.json(f"/api/agent/turns?conversation={turn}")[1]["turn"]["frames"] < 8:
+        time.sleep(0.02)
+
+
+def test_a_refused_message_does_not_cost_the_answer_it_stopped(serve, model):
+    host = serve("--port", 0, "--model", model).wait()
+    host.wait_for_model()
+    session = host.session()
+    answer = begin(host, session, LONG, maxTokens=2000)
+    wait_for_words(host, session["conversationId"])
+
+    status, refusal = host.chat(session["sessionId"], [*LONG, {"role": "user", "content": "w " * 9000}])
+    end = frames_of(answer)[-1]
+
+    assert (status, refusal["code"]) == (400, "prompt_too_long")
+    assert end["aborted"] is True and end["error"] is None
+    _, chat = host.json(f"/api/agent/conversations/{session['conversationId']}")
+    assert [message["role"] for message in chat["messages"]] == ["user", "assistant"]
+
+
+def test_deleting_a_chat_that_is_being_answered_is_no_fault(serve, model):
+    host = serve("--port", 0, "--model", model).wait()
+    host.wait_for_model()
+    session = host.session()
+    answer = begin(host, session, LONG, maxTokens=2000)
+    wait_for_words(host, session["conversationId"])
+
+    assert host.json(f"/api/agent/conversations/{session['conversationId']}", "DELETE")[1] == {"deleted": True}
+
+    end = frames_of(answer)[-1]
+    assert end["aborted"] is True and end["error"] is None
+
+
+@pytest.mark.parametrize("field, value, sentence", [
+    ("maxTokens", 1.5, '"maxTokens" should be a whole number from 1 to 1000000.'),
+    ("seed", 2**32, '"seed" should be a whole number from 0 to 4294967295.'),
+    ("topK", -1, '"topK" should be a whole number from 0 to 100000.'),
+    ("temperature", "NaN", '"temperature" should be a number from 0 to 5.'),
+    ("think", "yes", '"think" should be true or false.'),
+    ("skills", 5, '"skills" should be a list of names.'),
+    ("sessionId", "x" * 1000, "There is no such session any more."),
+])
+def test_a_field_that_cannot_be_read_is_refused(serve, field, value, sentence):
+    host = serve("--port", 0, "--no-model").wait()
+
+    status, answer = host.json("/api/chat", "POST", {"messages": CAPITAL, field: value})
+
+    assert status in (400, 404)
+    assert answer["error"] == sentence
+
+
+@pytest.mark.parametrize("title, code", [(5, "bad_field"), ("x" * 1001, "title_too_long")])
+def test_a_title_that_is_none_is_refused(serve, title, code):
+    host = serve("--port", 0, "--no-model").wait()
+    chat = host.json("/api/agent/conversations", "POST", {})[1]
+
+    status, answer = host.json(f"/api/agent/conversations/{chat['id']}", "POST", {"title": title})
+
+    assert (status, answer["code"]) == (400, code)

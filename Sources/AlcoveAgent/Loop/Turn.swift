@@ -113,6 +113,11 @@ package final class Turn: Sendable {
     /// The events from number `start` on, the ones to come included; ends after the last.
     package func events(from start: Int = 0) -> Events { Events(turn: self, next: max(0, start)) }
 
+    /// Returns when the turn has ended, however it did.
+    func waitForEnd() async {
+        while phase == .running { await change(after: eventCount) }
+    }
+
     package struct Events: AsyncSequence, AsyncIteratorProtocol, Sendable {
         package typealias Element = TurnEvent
         fileprivate let turn: Turn

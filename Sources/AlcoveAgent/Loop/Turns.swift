@@ -17,21 +17,22 @@ package actor Turns {
     /// - Parameter log: Where turns are kept beyond this process; nil keeps them in memory only.
     package init(log: TurnLog? = nil) { self.log = log }
 
-    /// Starts a turn; one that holds the same key is stopped.
+    /// Starts a turn; those that hold the same key are stopped.
     ///
     /// - Parameters:
     ///   - chat: The saved chat it belongs to, for the log.
-    ///   - accept: Called once before the first event, when the model has taken the request; what it throws refuses the
-    ///     turn. Here the message is kept.
-    ///   - record: Called once at the end with what came of it, unless the turn was refused or another one has taken the
-    ///     key meanwhile. The last event appears after it has returned, so that whoever reads that event finds the
-    ///     answer in the store.
+    ///   - accept: Called once before the first event, when the model has taken the request and the older turns of the key
+    ///     have ended; what it throws refuses the turn. Here the message is kept.
+    ///   - record: Called once at the end with what came of it, unless the turn was refused. That another turn took the key
+    ///     meanwhile changes nothing: it may still be refused, and then these words would be nowhere. The last event
+    ///     appears after it has returned, so that whoever reads that event finds the answer in the store.
     package func start(
         key: String, chat: ChatID? = nil, loop: AgentLoop, request: TurnRequest,
         accept: @escaping @Sendable () async throws -> Void,
         record: @escaping @Sendable (TurnResult) async throws -> Void
     ) -> Turn {
-        for turn in turns.values where turn.key == key && turn.phase == .running { turn.stopSignal.set() }
+        let older = turns.values.filter { $0.key == key && $0.phase == .running }
+        for turn in older { turn.stopSignal.set() }
         forgetOld()
         let id = TurnID()
         let turn = Turn(id: id, key: key, journal: log.map { TurnJournal($0, turn: id) })
@@ -40,19 +41,19 @@ package actor Turns {
         startedCount += 1
         let log = log, profile = request.profile?.name ?? "chat"
         Task {
-            // The message first, then the turn in the log: a turn belongs to a chat that is there.
-            let result = await loop.run(request, in: turn) {
+            let ended = await loop.run(request, in: turn) {
+                // What they have said is kept before this message is: the store sees one turn of a key after another.
+                for turn in older { await turn.waitForEnd() }
+                // The message first, then the turn in the log: a turn belongs to a chat that is there.
                 try await accept()
                 try await log?.begin(id, chat: chat, profile: profile)
             }
-            guard var result else { return }
-            if self.holds(turn) {
-                do {
-                    try await record(result)
-                } catch {
-                    // The answer is on the screen; the person must know that it is nowhere else.
-                    result.end.error = "The answer could not be saved: \(sentence(of: error))"
-                }
+            guard var result = ended else { return }
+            do {
+                try await record(result)
+            } catch {
+                // The answer is on the screen; the person must know that it is nowhere else.
+                result.end.error = "The answer could not be saved: \(sentence(of: error))"
             }
             // In the log first: whoever has seen the last event may end the program.
             await turn.keepEnd(result.end)
@@ -105,15 +106,11 @@ package actor Turns {
     /// Stops everything; returns when all turns have written their ends.
     package func stopAll() async {
         for turn in turns.values where turn.phase == .running { turn.stopSignal.set() }
-        for turn in turns.values where turn.phase == .running {
-            do { for try await _ in turn.events(from: turn.eventCount) {} } catch { continue }
-        }
+        for turn in turns.values where turn.phase == .running { await turn.waitForEnd() }
     }
 
     /// Turns that run now.
     package var runningCount: Int { turns.values.count { $0.phase == .running } }
-
-    private func holds(_ turn: Turn) -> Bool { latest(for: turn.key)?.id == turn.id }
 
     private func forgetOld() {
         let now = Platform.monotonicNanoseconds

@@ -33,8 +33,8 @@ struct ChatOrder: Sendable {
         var messages: [Message] = []
         for (index, item) in list.enumerated() { messages.append(try ChatOrder.message(item, at: index)) }
         session = try ChatOrder.text(body, "sessionId")
-        thinkingGiven = body["think"]?.bool
-        skills = body["skills"]?.array.map { $0.compactMap(\.string) }
+        thinkingGiven = try ChatOrder.flag(body, "think")
+        skills = try ChatOrder.names(body, "skills")
         drafts = list.map { MessageDraft(json: $0) }
         var profile: RunProfile?
         if let name = try ChatOrder.text(body, "profile") {
@@ -47,7 +47,7 @@ struct ChatOrder: Sendable {
         _ = try ChatOrder.sampling(body, SamplingOptions())
         request = TurnRequest(
             messages: messages, thinking: thinkingGiven ?? false,
-            maxTokens: try ChatOrder.number(body, ["maxTokens", "max_tokens"], 1...1_000_000).map { Int($0) },
+            maxTokens: try ChatOrder.whole(body, ["maxTokens", "max_tokens"], 1...1_000_000),
             toolChoice: body["tool_choice"]?.string == "required" ? .required : .auto, profile: profile)
     }
 
@@ -78,6 +78,38 @@ struct ChatOrder: Sendable {
         return text
     }
 
+    private static func flag(_ body: JSONObject, _ key: String) throws(InputError) -> Bool? {
+        guard let value = body[key], !value.isNull else { return nil }
+        guard let flag = value.bool else {
+            throw InputError(code: "bad_field", message: "\"\(key)\" should be true or false.")
+        }
+        return flag
+    }
+
+    private static func names(_ body: JSONObject, _ key: String) throws(InputError) -> [String]? {
+        guard let value = body[key], !value.isNull else { return nil }
+        guard let items = value.array, items.allSatisfy({ $0.string != nil }) else {
+            throw InputError(code: "bad_field", message: "\"\(key)\" should be a list of names.")
+        }
+        return items.compactMap(\.string)
+    }
+
+    /// The first of several spellings of a whole number that is there.
+    private static func whole(
+        _ body: JSONObject, _ keys: [String], _ range: ClosedRange<Int>
+    ) throws(InputError) -> Int? {
+        for key in keys {
+            guard let value = body[key], !value.isNull else { continue }
+            guard let number = value.int, range.contains(number) else {
+                throw InputError(
+                    code: "bad_number",
+                    message: "\"\(key)\" should be a whole number from \(range.lowerBound) to \(range.upperBound).")
+            }
+            return number
+        }
+        return nil
+    }
+
     /// The first of several spellings of a number that is there.
     private static func number(
         _ body: JSONObject, _ keys: [String], _ range: ClosedRange<Double>
@@ -87,19 +119,22 @@ struct ChatOrder: Sendable {
             guard let number = value.double, range.contains(number) else {
                 throw InputError(
                     code: "bad_number",
-                    message: "\"\(key)\" should be a number from \(range.lowerBound) to \(range.upperBound).")
+                    message: "\"\(key)\" should be a number from \(short(range.lowerBound)) to \(short(range.upperBound)).")
             }
             return number
         }
         return nil
     }
 
+    /// `5` rather than `5.0`.
+    private static func short(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
+
     private static func sampling(
         _ body: JSONObject, _ options: SamplingOptions
     ) throws(InputError) -> SamplingOptions {
         var options = options
         if let value = try number(body, ["temperature"], 0...5) { options.temperature = Float(value) }
-        if let value = try number(body, ["topK", "top_k"], 0...100_000) { options.topK = Int(value) }
+        if let value = try whole(body, ["topK", "top_k"], 0...100_000) { options.topK = value }
         if let value = try number(body, ["topP", "top_p"], 0...1) { options.topP = Float(value) }
         if let value = try number(body, ["minP", "min_p"], 0...1) { options.minP = Float(value) }
         if let value = try number(body, ["repetitionPenalty", "repetition_penalty", "repeat_penalty"], 0.1...5) {
@@ -111,7 +146,7 @@ struct ChatOrder: Sendable {
         if let value = try number(body, ["presencePenalty", "presence_penalty"], -2...2) {
             options.presencePenalty = Float(value)
         }
-        if let value = try number(body, ["seed"], 0...Double(UInt32.max)) { options.seed = UInt32(value) }
+        if let value = try whole(body, ["seed"], 0...Int(UInt32.max)) { options.seed = UInt32(value) }
         return options
     }
 }

@@ -38,7 +38,11 @@ struct ChatRoutes: Sendable {
                     role: .assistant, content: result.text,
                     thinking: result.reasoning.isEmpty ? nil : result.reasoning,
                     extras: ChatRoutes.facts(of: result))
-                _ = try await host.chats.recordAnswer(draft, in: chat)
+                do {
+                    _ = try await host.chats.recordAnswer(draft, in: chat)
+                } catch StorageError.chatMissing {
+                    // Deleted while it was being answered, as somebody wished: there is nothing to tell.
+                }
             })
         return frames(of: turn, from: 0, session: order.session)
     }
@@ -69,7 +73,7 @@ struct ChatRoutes: Sendable {
         guard let text = order.session else { return nil }
         guard let session = SessionID(text), let chat = await host.sessions.chat(of: session) else {
             throw HTTPError(
-                404, code: "unknown_session", "There is no session \(text).", hint: "Open the chat again.")
+                404, code: "unknown_session", "There is no such session any more.", hint: "Open the chat again.")
         }
         return chat
     }

@@ -6,6 +6,9 @@ internal import AlcoveStorage
 struct ConversationRoutes: Sendable {
     let host: HostServices
 
+    /// Longest title, in bytes: the list of all chats carries every one.
+    static let titleLimit = 1_000
+
     func add(to router: inout Router) {
         router.get("/api/agent/conversations") { _ in try await list() }
         router.post("/api/agent/conversations") { _ in
@@ -28,7 +31,15 @@ struct ConversationRoutes: Sendable {
 
     private func rename(_ request: HTTPRequest) async throws -> HTTPResponse {
         let id = try id(of: request)
-        let title = try await request.jsonObject()["title"]?.string ?? ""
+        let wish = try await request.jsonObject()["title"] ?? .null
+        guard let title = wish.isNull ? "" : wish.string else {
+            throw InputError(code: "bad_field", message: "\"title\" should be text.")
+        }
+        guard title.utf8.count <= ConversationRoutes.titleLimit else {
+            throw InputError(
+                code: "title_too_long", message: "The title is longer than \(ConversationRoutes.titleLimit) bytes.",
+                hint: "Choose a shorter one.")
+        }
         if title.contains(where: { !$0.isWhitespace }) { _ = try await host.chats.rename(id, to: title) }
         return .json(try await transcript(id).json)
     }
@@ -74,7 +85,7 @@ struct ConversationRoutes: Sendable {
     private func close(_ request: HTTPRequest) async throws -> HTTPResponse {
         let text = request.parameters["id"] ?? ""
         guard let session = SessionID(text), await host.sessions.release(session) else {
-            throw HTTPError(404, code: "unknown_session", "There is no session \(text).")
+            throw HTTPError(404, code: "unknown_session", "There is no such session any more.")
         }
         return .json(["ok": true, "sessionId": .string(text)])
     }

@@ -36,12 +36,15 @@ struct ModelRoutes: Sendable {
         do {
             try await host.model.load(path)
         } catch {
-            var body =
-                ((error as? any UserFacingError)?.json.object) ?? [
-                    "error": .string("\(error)"), "code": "model_load_failed",
-                ]
+            let known: any UserFacingError =
+                error as? any UserFacingError
+                ?? (error is CancellationError
+                    ? InputError(
+                        code: "model_load_cancelled", message: "Another model was chosen meanwhile.", place: .busy)
+                    : InputError(code: "model_load_failed", message: "The model could not be loaded.", place: .host))
+            var body = known.json.object ?? [:]
             body["ok"] = false
-            return .json(.object(body), status: 500)
+            return .json(.object(body), status: known.place.httpStatus)
         }
         let loaded = await host.model.ready?.model.description
         return .json([

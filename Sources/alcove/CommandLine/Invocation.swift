@@ -27,9 +27,9 @@ struct Invocation: Sendable {
         return value
     }
 
-    func float(_ option: String, in range: ClosedRange<Float>) throws(UsageError) -> Float? {
+    func float(_ option: String, in range: ClosedRange<Int>) throws(UsageError) -> Float? {
         guard let text = values[option] else { return nil }
-        guard let value = Float(text), range.contains(value) else {
+        guard let value = Float(text), value >= Float(range.lowerBound), value <= Float(range.upperBound) else {
             throw UsageError("\(option) is a number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\".")
         }
         return value
@@ -91,6 +91,10 @@ struct Invocation: Sendable {
             guard let text = given ?? words.popFirst() else {
                 throw UsageError("\(option.name) needs a value.", hint: "Write \(option.name) \(value).")
             }
+            // Mostly a shell variable that is not set: taken as it is, a folder would be the current one.
+            guard !text.isEmpty else {
+                throw UsageError("\(option.name) needs a value, not an empty one.", hint: "Write \(option.name) \(value).")
+            }
             values[option.name] = text
         } else {
             values[option.name] = ""
@@ -103,6 +107,9 @@ struct Invocation: Sendable {
         if arguments.count < needed.count {
             throw UsageError(
                 "\(name) needs \(needed[arguments.count].name).", hint: "\(name) --help shows how it is used.")
+        }
+        for (argument, text) in zip(command.arguments, arguments) where text.isEmpty && !argument.isOptional {
+            throw UsageError("\(name) needs \(argument.name), not an empty one.", hint: "\(name) --help shows how it is used.")
         }
         if arguments.count > command.arguments.count, command.arguments.last?.repeats != true {
             throw UsageError(

@@ -39,6 +39,7 @@ enum AskCommand {
         let answer = TerminalAnswer()
         let reason = try await answer.show(loaded.model.generate(request))
         await loaded.unload()
+        if Terminal.outputErrno != nil { return .success }  // `Alcove.main` says what became of the output
         return reason == .cancelled ? .interrupted : reason == .error ? .failure : .success
     }
 

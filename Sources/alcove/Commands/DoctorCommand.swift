@@ -47,10 +47,12 @@ enum DoctorCommand {
         while access(folder, F_OK) != 0, let slash = folder.lastIndex(of: "/"), slash > folder.startIndex {
             folder = String(folder[..<slash])
         }
-        let isWritable = access(folder, W_OK) == 0
+        var status = stat()
+        let isFolder = stat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        let isWritable = isFolder && access(folder, W_OK) == 0
         return Finding(
             subject: "root folder", isGood: isWritable, isNeeded: true,
-            found: isWritable ? folders.root : "\(folders.root) cannot be written",
+            found: isWritable ? folders.root : isFolder ? "\(folders.root) cannot be written" : "\(folder) is no folder",
             remedy: isWritable ? nil : "Nothing can be kept. Choose another folder with --root.")
     }
 

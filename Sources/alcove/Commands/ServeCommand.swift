@@ -44,7 +44,7 @@ enum ServeCommand {
         log.write("alcove \(Alcove.version) starts")
         LlamaLibrary.setLogLater { level, line in if level >= .warning { log.write("llama.cpp: \(line)") } }
         let script = invocation.text("--script").map(Folders.absolute)
-        let model = ModelHost { path, progress in
+        let model = ModelHost(check: { if script == nil { try ModelFile.check($0) } }) { path, progress in
             if let script { return LoadedModel(model: try ScriptFile.model(script)) }
             return try await loader.load(path, progress: progress)
         }

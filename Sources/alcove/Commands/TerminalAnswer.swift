@@ -10,6 +10,8 @@ struct TerminalAnswer {
         var endsWithNewline = false
         var isReasoning = false
         for try await event in events {
+            // Nobody can read the rest: leaving the stream stops the model.
+            if Terminal.outputErrno != nil { return .cancelled }
             switch event {
             case .promptProgress(let done, let total):
                 if Terminal.errorIsTerminal, total > 512, done < total {
@@ -19,7 +21,8 @@ struct TerminalAnswer {
                 }
             case .reasoning(let text):
                 isReasoning = true
-                Terminal.noticePart(Terminal.errorIsTerminal ? "\u{1B}[2m\(text)\u{1B}[0m" : text)
+                let shown = Terminal.harmless(text)
+                Terminal.noticePart(Terminal.errorIsTerminal ? "\u{1B}[2m\(shown)\u{1B}[0m" : shown)
             case .text(let text):
                 if isReasoning { Terminal.notice("") }
                 isReasoning = false

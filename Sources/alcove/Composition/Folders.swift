@@ -19,8 +19,14 @@ struct Folders: Sendable {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The person's folder; without `$HOME`, as in some services, the one the system has on record.
+    private static var home: String {
+        if let home = environment("HOME") { return home }
+        guard let folder = getpwuid(getuid())?.pointee.pw_dir else { return "." }
+        return String(cString: folder)
+    }
+
     private static var standardRoot: String {
-        let home = environment("HOME") ?? "."
         #if os(macOS)
         return home + "/Library/Application Support/Alcove"
         #else
@@ -30,7 +36,7 @@ struct Folders: Sendable {
 
     static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
-        if path == "~" || path.hasPrefix("~/") { return (environment("HOME") ?? "") + path.dropFirst() }
+        if path == "~" || path.hasPrefix("~/") { return home + path.dropFirst() }
         guard let current = getcwd(nil, 0) else { return path }
         defer { free(current) }
         return String(cString: current) + "/" + path

@@ -31,6 +31,10 @@ struct ModelLibrary: Sendable {
 
     /// The path of a model by its file name, by its name without `.gguf`, or of a file anywhere.
     func path(named name: String) throws(InputError) -> String {
+        // The system would take what stands before it for the whole path.
+        guard !name.utf8.contains(0) else {
+            throw InputError(code: "bad_model_name", message: "The name of the model holds a NUL character.")
+        }
         let entries = entries
         if let entry = entries.first(where: { $0.name == name || $0.name == name + ".gguf" }) { return entry.path }
         if name.contains("/") || name.hasSuffix(".gguf") {
@@ -38,11 +42,12 @@ struct ModelLibrary: Sendable {
             if access(path, F_OK) == 0 { return path }
             throw InputError(
                 code: "model_missing", message: "There is no model file at \(path).",
-                hint: "Check the path, or run `alcove models` to see what is there.")
+                hint: "Check the path, or run `alcove models` to see what is there.", place: .missing)
         }
         throw InputError(
-            code: "model_unknown", message: "There is no model named \(name).",
-            hint: didYouMean(name, among: entries.map(\.name)) ?? "Run `alcove models` to see what is there.")
+            code: "model_unknown", message: "There is no model named \"\(name)\".",
+            hint: didYouMean(name, among: entries.map(\.name)) ?? "Run `alcove models` to see what is there.",
+            place: .missing)
     }
 
     private func collect(_ folder: String, isBundled: Bool, depth: Int, into found: inout [Entry]) {

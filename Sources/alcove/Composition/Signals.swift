@@ -36,5 +36,22 @@ enum Signals {
         }
     }
 
+    /// A fault of the program as one sentence, where the runtime would print a trace of some hundred lines. Who wants that
+    /// sets `SWIFT_BACKTRACE`. The system then ends the process as it would have.
+    static func explainFaults() {
+        if getenv("SWIFT_BACKTRACE") != nil { return }
+        for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] {
+            signal(number) { number in
+                let words: StaticString =
+                    number == SIGBUS
+                    ? "alcove: A file was cut short while it was in use, most likely the model's. What was saved is safe; start again.\n"
+                    : "alcove: The program ended on a fault of its own. What was saved is safe; start again. If it happens with one model only, choose another.\n"
+                _ = AlcoveCore.write(STDERR_FILENO, words.utf8Start, words.utf8CodeUnitCount)
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+        }
+    }
+
     static func handle(_ body: @escaping Handler) { handler.withLock { $0 = body } }
 }
