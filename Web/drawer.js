@@ -1,6 +1,6 @@
 // The list of saved chats: a drawer over the page on a phone, a column beside it on a desk.
 
-import { icon } from "./chat-view.js";
+import { icon } from "./icon.js";
 import { shortTime, t } from "./strings.js";
 
 const desk = matchMedia("(min-width: 960px)");
