@@ -1,8 +1,11 @@
 // A question to the person: what a tool is about to do, word for word, and the buttons that answer it.
 
+import { icon } from "./icon.js";
 import { exactText, make } from "./trace.js";
-import { oneLine, t, visible } from "./strings.js";
+import { number, oneLine, t, visible } from "./strings.js";
 
+/** A text of more lines than this may go on out of sight, so the card says how many it has. */
+const LINES_IN_SIGHT = 6;
 let cards = 0;
 
 export class ApprovalCard {
@@ -21,7 +24,9 @@ export class ApprovalCard {
         this.#ask = ask;
         const heading = make("h3", "", t("askTitle"));
         heading.id = `ask-${(cards += 1)}`;
+        const lines = (ask.shown ?? "").split("\n").length;
         const what = make("p", "", describe(ask));
+        if (lines > LINES_IN_SIGHT) what.append(` · ${t("askLines", number(lines))}`);
         what.id = `${heading.id}-what`;
         this.element.setAttribute("role", "group");
         this.element.setAttribute("aria-labelledby", heading.id);
@@ -34,9 +39,9 @@ export class ApprovalCard {
             button.addEventListener("click", () => onAnswer(ask.id, outcome));
             this.#buttons.append(button);
         }
-        const row = make("div", "row");
-        row.append(this.#buttons, this.#status);
-        this.element.append(heading, what, exactText(ask.shown ?? "", t("askText")), row);
+        const head = make("div", "head");
+        head.append(heading, this.#status);
+        this.element.append(head, what, exactText(ask.shown ?? "", t("askText")), this.#buttons);
         this.#ticker = setInterval(() => this.#count(), 1_000);
         this.show(ask.state, ask.until);
     }
@@ -86,7 +91,7 @@ export class ApprovalCard {
         const summary = make("summary", "");
         const words = make("span", "");
         words.append(make("b", "", t("askOutcomes")[state] ?? visible(state)), " · ", describe(this.#ask));
-        summary.append(words);
+        summary.append(icon("chevron"), words);
         details.append(summary, exactText(this.#ask.shown ?? "", t("askText")));
         this.element.removeAttribute("aria-labelledby");
         this.element.removeAttribute("aria-describedby");

@@ -64,6 +64,7 @@ const english = {
     askTitle: "May Alcove do this?",
     askWhat: (tool, effect) => `${tool} ${effect}`,
     askPlain: (tool) => `${tool} wants to act`,
+    askLines: (n) => `${n} lines`,
     askText: "Exactly what will be done",
     askAnnounced: (what) => `Alcove asks for permission: ${what}. The answer holds the buttons.`,
     allow: "Allow",
@@ -89,7 +90,7 @@ const english = {
     runEnded: (state, reason) => (reason ? `Run ${state}: ${reason}` : `Run ${state}`),
     outcomes: { succeeded: "Done", failed: "Failed", stopped: "Stopped", refused: "Refused", interrupted: "Interrupted" },
     effects: {
-        reads: "reads", writes_workspace: "changes files of this chat", writes_store: "changes what Alcove keeps",
+        reads: "only reads", writes_workspace: "changes files of this chat", writes_store: "changes what Alcove keeps",
         deletes_from_store: "deletes from what Alcove keeps", network: "uses the network",
         runs_code: "runs code on this device",
     },

@@ -147,6 +147,7 @@ def test_pictures_of_tools_are_taken(host, open_page, width, height, scheme):
         {**kept, "id": "r2", "tool": "shell", "arguments": {"command": "python add.py"}, "outcome": "failed", "observation": "python: not found"},
         {**kept, "id": "r3", "tool": "shell", "arguments": {"command": COMMAND, "seconds": 30}, "outcome": "succeeded", "observation": "1,204 rows, total 88231.50"},
     ]}]
+    page.wait_for_timeout(200)
     shoot("tools-6-answer")
     page.get_by_text("What was done").click()
     expect(page.locator(".receipt")).to_have_count(3)
