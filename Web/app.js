@@ -5,6 +5,7 @@ import { describe } from "./approval.js";
 import { ChatView } from "./chat-view.js";
 import { Composer, followViewport } from "./composer.js";
 import { Drawer } from "./drawer.js";
+import { icon, make, makeButton } from "./elements.js";
 import { loadMarkdown } from "./markdown.js";
 import { Model } from "./model.js";
 import { fillWords, t } from "./strings.js";
@@ -23,6 +24,7 @@ let opened = null;
 let started = false;
 
 fillWords(document);
+for (const element of document.querySelectorAll("[data-icon]")) element.prepend(icon(element.dataset.icon));
 followViewport();
 
 const view = new ChatView({
@@ -99,15 +101,10 @@ function carryOut(action) {
             view.paint(transport.live);
             break;
         case "step":
-            view.addStep(action.step, action.files);
-            break;
         case "ask":
-            view.ask(action.ask);
-            if (action.ask.state === "waiting") $("announcer").textContent = t("askAnnounced", describe(action.ask));
-            break;
         case "askState":
-            view.showAsk(action.id, action.state, action.until);
-            announceAnswer(action.state);
+            view.carryOut(action);
+            announceAsk(action);
             break;
         case "answer":
             answer(action);
@@ -181,15 +178,18 @@ async function lookUp({ lookup, conversation }) {
 
 // MARK: questions
 
+function announceAsk({ ask, state }) {
+    const words = ask?.state === "waiting" ? t("askAnnounced", describe(ask)) : t("askOutcomes")[state];
+    if (words) $("announcer").textContent = words;
+}
+
 async function answer({ id, signature, outcome }) {
     try {
         await host.answer(id, signature, outcome);
         dispatch({ type: "answered", id, outcome });
     } catch (error) {
-        if (error.status === 401) showGate();
-        const lost = error.transport || error.name === "TimeoutError";
-        const words = lost ? t("unreachable") : error.message || t("refusedPlain", error.status);
-        dispatch({ type: "answerRefused", id, status: error.status ?? 0, error: words, hint: error.hint });
+        if (error.status !== 404) failed(error);
+        dispatch({ type: "answerRefused", id, status: error.status });
     }
 }
 
@@ -200,11 +200,6 @@ async function checkAsks() {
     // When this fails the card stays, and the answer to it tells.
     const asks = await host.approvals().catch(() => null);
     if (asks) dispatch({ type: "asksWaiting", asks, checked });
-}
-
-function announceAnswer(state) {
-    const words = t("askOutcomes")[state];
-    if (words) $("announcer").textContent = words;
 }
 
 setInterval(() => dispatch({ type: "watch" }), WATCH_EVERY);
@@ -256,7 +251,6 @@ function setTools(on) {
     if (on) localStorage.setItem(toolsKey(chat.id), "on");
     else localStorage.removeItem(toolsKey(chat.id));
     composer.setTools(on);
-    $("announcer").textContent = t(on ? "toolsOn" : "toolsOff");
     if (!on || localStorage.getItem("alcove.toolsExplained")) return;
     localStorage.setItem("alcove.toolsExplained", "yes");
     notice({ sentence: t("toolsHint"), quiet: true });
@@ -399,16 +393,11 @@ function notice({ sentence, hint, quiet = false }) {
     const words = [sentence, hint].filter(Boolean).join(" ");
     const notices = $("notices");
     if ([...notices.children].some((card) => card.dataset.words === words)) return;
-    const card = document.createElement("div");
-    card.className = quiet ? "notice hint" : "notice";
+    const card = make("div", quiet ? "notice hint" : "notice");
     card.dataset.words = words;
-    const text = document.createElement("p");
+    const text = make("p", "", words);
     text.dir = "auto";
-    text.textContent = words;
-    const dismiss = document.createElement("button");
-    dismiss.type = "button";
-    dismiss.className = "quiet";
-    dismiss.textContent = t("dismiss");
+    const dismiss = makeButton("quiet", t("dismiss"));
     dismiss.addEventListener("click", () => card.remove());
     card.append(text, dismiss);
     notices.append(card);
@@ -427,13 +416,8 @@ function showGate() {
 // MARK: start
 
 for (const { title, prompt } of t("examples")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    const name = document.createElement("strong");
-    name.textContent = title;
-    const words = document.createElement("span");
-    words.textContent = prompt;
-    button.append(name, words);
+    const button = makeButton();
+    button.append(make("strong", "", title), make("span", "", prompt));
     // An example only fills the box: sending is the person's to do.
     button.addEventListener("click", () => {
         composer.text = prompt;

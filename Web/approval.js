@@ -1,8 +1,8 @@
 // A question to the person: what a tool is about to do, word for word, and the buttons that answer it.
 
-import { icon } from "./icon.js";
-import { exactText, make } from "./trace.js";
+import { make, makeButton, makeFold } from "./elements.js";
 import { number, oneLine, t, visible } from "./strings.js";
+import { exactText } from "./trace.js";
 
 /** A text of more lines than this may go on out of sight, so the card says how many it has. */
 const LINES_IN_SIGHT = 6;
@@ -33,8 +33,7 @@ export class ApprovalCard {
         this.element.setAttribute("aria-describedby", what.id);
         for (const [outcome, words] of [["allowed", "allow"], ["allowed_for_chat", "allowForChat"], ["refused", "refuse"]]) {
             if (outcome === "allowed_for_chat" && !ask.remember) continue;
-            const button = make("button", outcome === "allowed" ? "primary" : "text", t(words));
-            button.type = "button";
+            const button = makeButton(outcome === "allowed" ? "primary" : "text", t(words));
             button.dataset.outcome = outcome;
             button.addEventListener("click", () => onAnswer(ask.id, outcome));
             this.#buttons.append(button);
@@ -87,15 +86,10 @@ export class ApprovalCard {
     #fold(state) {
         this.leave();
         this.hadFocus = this.element.contains(document.activeElement);
-        const details = make("details", "fold");
-        const summary = make("summary", "");
-        const words = make("span", "");
-        words.append(make("b", "", t("askOutcomes")[state] ?? visible(state)), " · ", describe(this.#ask));
-        summary.append(icon("chevron"), words);
-        details.append(summary, exactText(this.#ask.shown ?? "", t("askText")));
-        this.element.removeAttribute("aria-labelledby");
-        this.element.removeAttribute("aria-describedby");
-        this.element.removeAttribute("role");
+        const outcome = make("b", "", t("askOutcomes")[state] ?? visible(state));
+        const details = makeFold("", outcome, ` · ${describe(this.#ask)}`);
+        details.append(exactText(this.#ask.shown ?? "", t("askText")));
+        for (const name of ["role", "aria-labelledby", "aria-describedby"]) this.element.removeAttribute(name);
         this.element.replaceChildren(details);
     }
 

@@ -1,7 +1,7 @@
 // The transcript: messages as they are kept, and the answer as it grows. Knows the DOM and nothing of the host.
 
 import { ApprovalCard } from "./approval.js";
-import { icon } from "./icon.js";
+import { icon, make, makeButton, makeFold } from "./elements.js";
 import { StreamingMarkdown, renderMarkdown } from "./markdown.js";
 import { number, t } from "./strings.js";
 import { addReceipts, Trace } from "./trace.js";
@@ -88,18 +88,11 @@ export class ChatView {
         this.#live?.paint(answer);
     }
 
-    addStep(step, files) {
-        this.#live?.addStep(step, files);
-        this.#keepUp();
-    }
-
-    ask(ask) {
-        this.#live?.ask(ask, this.#focusedAsk);
-        this.#keepUp();
-    }
-
-    showAsk(id, state, until) {
-        this.#live?.showAsk(id, state, until);
+    /** A step, a question or what became of it, in the answer that grows. */
+    carryOut(action) {
+        if (action.do === "step") this.#live?.addStep(action);
+        if (action.do === "ask") this.#live?.ask(action, this.#focusedAsk);
+        if (action.do === "askState") this.#live?.showAsk(action);
         this.#keepUp();
     }
 
@@ -139,11 +132,8 @@ export class ChatView {
     }
 
     #offerEarlier(messages, first) {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.className = "quiet earlier";
         const from = Math.max(0, first - PAGE);
-        button.textContent = t("earlier", first - from);
+        const button = makeButton("quiet earlier", t("earlier", first - from));
         button.addEventListener("click", () => {
             const before = this.#scroller.scrollHeight - this.#scroller.scrollTop;
             button.replaceWith(...messages.slice(from, first).map((message) => this.#saved(message)));
@@ -190,9 +180,8 @@ async function copyText(text) {
         await navigator.clipboard.writeText(text);
         return true;
     } catch {
-        const field = document.createElement("textarea");
+        const field = make("textarea", "offstage");
         field.value = text;
-        field.className = "offstage";
         document.body.append(field);
         field.select();
         const copied = document.execCommand("copy");
@@ -238,7 +227,7 @@ class LiveAnswer {
         this.#grew();
     }
 
-    addStep(step, files) {
+    addStep({ step, files }) {
         this.#trace.addStep(step, files);
     }
 
@@ -248,7 +237,7 @@ class LiveAnswer {
         return card ? { id: card.id, outcome: card.focused } : null;
     }
 
-    ask(ask, focused) {
+    ask({ ask }, focused) {
         const card = new ApprovalCard(ask, this.#on.answer);
         this.#cards.push(card);
         if (card.isOpen) this.element.append(card.element);
@@ -257,7 +246,7 @@ class LiveAnswer {
         this.#showBusy();
     }
 
-    showAsk(id, state, until) {
+    showAsk({ id, state, until }) {
         const card = this.#cards.find((other) => other.id === id);
         if (!card) return;
         const wasOpen = card.isOpen;
@@ -322,39 +311,29 @@ function savedMessage(message, runs) {
 }
 
 function articleFor(role) {
-    const article = document.createElement("article");
-    article.className = `message ${role}`;
+    const article = make("article", `message ${role}`);
     article.setAttribute("aria-label", t(role === "user" ? "you" : "assistant"));
-    const body = document.createElement("div");
-    body.className = "body";
+    const body = make("div", "body");
     body.dir = "auto";
     article.append(body);
     return article;
 }
 
 function addReasoning(article, words) {
-    const details = document.createElement("details");
-    details.className = "fold reasoning";
-    const summary = document.createElement("summary");
-    const label = document.createElement("span");
-    label.textContent = words;
-    summary.append(icon("chevron"), label);
-    const text = document.createElement("div");
+    const details = makeFold("reasoning", words);
+    const text = make("div");
     text.dir = "auto";
-    details.append(summary, text);
+    details.append(text);
     article.prepend(details);
     return details;
 }
 
 function addAside(article, className, words) {
-    const aside = document.createElement("p");
-    aside.className = className;
-    aside.textContent = words;
-    article.querySelector(".body").after(aside);
+    article.querySelector(".body").after(make("p", className, words));
 }
 
 function addFooter(article, outcome) {
-    const footer = document.createElement("footer");
+    const footer = make("footer");
     footer.append(action("copy", t("copy"), t("copyAnswer"), { copy: "answer" }));
     footer.append(action("again", t("regenerate"), t("regenerateLabel"), { act: "again" }));
     const facts = [];
@@ -364,22 +343,15 @@ function addFooter(article, outcome) {
     if (outcome?.incomplete) facts.push(t("incomplete"));
     if (outcome?.tokens > 0) facts.push(t("tokens", number(outcome.tokens)));
     if (outcome?.tokens > 0 && outcome.perSecond > 0) facts.push(t("perSecond", number(outcome.perSecond, 1)));
-    const line = document.createElement("span");
-    line.className = "facts";
-    line.textContent = facts.join(" · ");
-    footer.append(line);
+    footer.append(make("span", "facts", facts.join(" · ")));
     if (!article.dataset.source) footer.querySelector("[data-copy]").remove();
     article.append(footer);
 }
 
 function action(symbol, words, label, data) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = `quiet ${symbol}`;
+    const button = makeButton(`quiet ${symbol}`);
     button.setAttribute("aria-label", label);
     Object.assign(button.dataset, data);
-    const span = document.createElement("span");
-    span.textContent = words;
-    button.append(icon(symbol), span);
+    button.append(icon(symbol), make("span", "", words));
     return button;
 }

@@ -21,6 +21,7 @@ export class Composer {
     constructor(parts, on) {
         this.#parts = parts;
         const { form, box, tools } = parts;
+        tools.title = t("toolsHint");
         tools.addEventListener("click", () => on.tools(tools.getAttribute("aria-checked") !== "true"));
         form.addEventListener("submit", (event) => {
             event.preventDefault();
@@ -85,9 +86,7 @@ export class Composer {
     }
 
     setTools(on) {
-        const { tools } = this.#parts;
-        tools.setAttribute("aria-checked", String(on));
-        tools.title = t(on ? "toolsOn" : "toolsOff");
+        this.#parts.tools.setAttribute("aria-checked", String(on));
     }
 
     /**

@@ -51,8 +51,6 @@ const english = {
     percent: (fraction) => `${Math.round(fraction * 100)} %`,
 
     tools: "Tools",
-    toolsOn: "Tools are on in this chat",
-    toolsOff: "Tools are off in this chat",
     toolsHint: "With tools, Alcove can work with files and run commands for this chat. It asks you before it changes or runs anything.",
     steps: "Steps",
     stepDone: (tool) => toolWords(tool)[1],
@@ -87,7 +85,6 @@ const english = {
     receiptObservation: "What came back",
     receiptNothing: "Nothing came back.",
     receiptTimes: (start, took) => `${start} · took ${took}`,
-    runEnded: (state, reason) => (reason ? `Run ${state}: ${reason}` : `Run ${state}`),
     outcomes: { succeeded: "Done", failed: "Failed", stopped: "Stopped", refused: "Refused", interrupted: "Interrupted" },
     effects: {
         reads: "only reads", writes_workspace: "changes files of this chat", writes_store: "changes what Alcove keeps",

@@ -1,6 +1,6 @@
 // What an answer's tools did: a line for each finished step, a link for each file, and the receipts on demand.
 
-import { icon } from "./icon.js";
+import { icon, make, makeFold } from "./elements.js";
 import { clockTime, oneLine, number, seconds, t, visible } from "./strings.js";
 
 const DETAIL = 70;
@@ -45,7 +45,7 @@ function stepLine({ tool, detail, ok, seconds: took }) {
     const line = make("li", `step${ok ? "" : " failed"}`);
     const dot = make("span", "dot");
     dot.setAttribute("aria-hidden", "true");
-    const words = make("p", "");
+    const words = make("p");
     const what = oneLine(detail ?? "", DETAIL);
     words.append(make("span", "offstage", `${t(ok ? "stepSucceeded" : "stepFailed")} `), make("span", "label", t("stepDone", tool)));
     if (what !== "") words.append(" · ", make("bdi", "", what));
@@ -64,7 +64,7 @@ function fileLine({ name, bytes, url }) {
         line.append(words, ` · ${size}`);
         return line;
     }
-    const link = make("a", "");
+    const link = make("a");
     link.href = address;
     link.download = "";
     link.append(icon("file"), words, ` · ${size}`);
@@ -74,26 +74,24 @@ function fileLine({ name, bytes, url }) {
 }
 
 function artifactAddress(url) {
-    const address = URL.parse?.(url, location.href) ?? (URL.canParse(url, location.href) ? new URL(url, location.href) : null);
-    const own = address?.origin === location.origin && address.pathname.startsWith(ARTIFACTS);
-    return own ? address.pathname : null;
+    if (!URL.canParse(url, location.href)) return null;
+    const { origin, pathname } = new URL(url, location.href);
+    return origin === location.origin && pathname.startsWith(ARTIFACTS) ? pathname : null;
 }
 
 /** A disclosure below an answer. `runs` asks the host for the chat's runs, when it is opened and not before. */
 export function addReceipts(article, steps, runs) {
-    const details = make("details", "fold receipts");
-    const summary = make("summary", "");
-    summary.append(icon("chevron"), make("span", "", t("whatWasDone")));
-    const content = make("div", "");
+    const details = makeFold("receipts", t("whatWasDone"));
+    const content = make("div");
     content.setAttribute("aria-live", "polite");
-    details.append(summary, content);
+    details.append(content);
     let known = false;
     details.addEventListener("toggle", async () => {
         if (!details.open || known) return;
         known = true;
         content.replaceChildren(make("p", "", t("receiptsLoading")));
         try {
-            content.replaceChildren(...receiptList(await runs(), steps));
+            content.replaceChildren(receiptList(await runs(), steps));
         } catch {
             known = false;
             content.replaceChildren(make("p", "", t("receiptsFailed")));
@@ -104,16 +102,11 @@ export function addReceipts(article, steps, runs) {
 
 function receiptList(runs, steps) {
     const wanted = new Set(steps.map(({ receipt }) => receipt).filter(Boolean));
-    const parts = [];
-    for (const run of runs) {
-        const receipts = (run.receipts ?? []).filter(({ id }) => wanted.has(id));
-        if (receipts.length === 0) continue;
-        const list = make("ol", "");
-        list.append(...receipts.map(receiptItem));
-        parts.push(list);
-        if (run.state && run.reason) parts.push(make("p", "", t("runEnded", visible(run.state).toLowerCase(), visible(run.reason))));
-    }
-    return parts.length > 0 ? parts : [make("p", "", t("receiptsNone"))];
+    const receipts = runs.flatMap((run) => run.receipts ?? []).filter(({ id }) => wanted.has(id));
+    if (receipts.length === 0) return make("p", "", t("receiptsNone"));
+    const list = make("ol");
+    list.append(...receipts.map(receiptItem));
+    return list;
 }
 
 function receiptItem({ tool, arguments: given, effect, outcome, observation, startedAt, finishedAt }) {
@@ -124,10 +117,8 @@ function receiptItem({ tool, arguments: given, effect, outcome, observation, sta
     const took = (new Date(finishedAt) - new Date(startedAt)) / 1_000;
     const times = make("p", "times", t("receiptTimes", clockTime(startedAt), seconds(Number.isFinite(took) ? took : 0)));
     item.append(head, times, exactText(argumentLines(given), t("receiptArguments")));
-    const folded = make("details", "fold");
-    const summary = make("summary", "");
-    summary.append(icon("chevron"), make("span", "", t("receiptObservation")));
-    folded.append(summary, exactText(observation || t("receiptNothing"), t("receiptObservation")));
+    const folded = makeFold("", t("receiptObservation"));
+    folded.append(exactText(observation || t("receiptNothing"), t("receiptObservation")));
     item.append(folded);
     return item;
 }
@@ -154,11 +145,4 @@ export function exactText(text, label) {
     box.setAttribute("role", "group");
     box.setAttribute("aria-label", label);
     return box;
-}
-
-export function make(name, className, words = null) {
-    const element = document.createElement(name);
-    if (className !== "") element.className = className;
-    if (words !== null) element.textContent = words;
-    return element;
 }

@@ -213,10 +213,8 @@ export class Transport {
     }
 
     #asked(approval, now) {
-        const { id, tool, shown, effect, signature, remember, expires } = approval;
-        const until = now + 1_000 * (Number(expires) || 0);
-        const ask = { id, tool, shown, effect, signature, remember: remember === true, until };
-        ask.state = this.#answers.get(id) ?? "waiting";
+        const state = this.#answers.get(approval.id) ?? "waiting";
+        const ask = { ...approval, until: now + 1_000 * (approval.expires || 0), state };
         this.live.asks.push(ask);
         const actions = [{ do: "strip", phase: "asking" }, { do: "ask", ask: { ...ask } }];
         // Read again from the start, a question may be long answered, or have little time left.
@@ -235,11 +233,10 @@ export class Transport {
         return [...this.#mark(ask, "sending"), { do: "answer", id, signature: ask.signature, outcome }];
     }
 
-    #answerRefused({ id, status, error, hint }) {
+    #answerRefused({ id, status }) {
         if (status === 404) return this.#settleAsk(id, "elsewhere");
         const ask = this.#ask(id);
-        if (!ask || ask.state !== "sending") return [];
-        return [...this.#mark(ask, "waiting"), { do: "notice", sentence: error, hint }];
+        return ask?.state === "sending" ? this.#mark(ask, "waiting") : [];
     }
 
     /** What the host says is waiting now; `checked` are the questions that stood here when it was asked. */
