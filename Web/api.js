@@ -57,6 +57,11 @@ export const host = {
     turn: async (id) => (await json("GET", `/api/agent/turns?conversation=${encodeURIComponent(id)}`)).turn ?? null,
     stopTurn: (id) => json("POST", `/api/agent/turns/${encodeURIComponent(id)}/stop`, { body: {} }),
 
+    approvals: async () => (await json("GET", "/api/agent/approvals")).approvals ?? [],
+    answer: (id, signature, outcome) =>
+        json("POST", `/api/agent/approvals/${encodeURIComponent(id)}`, { body: { signature, outcome } }),
+    runs: async (id) => (await json("GET", `/api/agent/runs?conversation=${encodeURIComponent(id)}`)).runs ?? [],
+
     /** Starts a turn; `reader` hears `headers(turnId)`, `bytes()`, `frame(object)` and, once, `ended()`. */
     chat: (body, signal, reader) => stream("POST", "/api/chat", { body, signal }, reader),
     attach: (turn, from, signal, reader) =>

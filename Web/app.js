@@ -1,9 +1,11 @@
 // The page's one place where parts meet: carries out what the transport decides, and opens and keeps chats.
 
 import { host, HostError } from "./api.js";
+import { describe } from "./approval.js";
 import { ChatView } from "./chat-view.js";
 import { Composer, followViewport } from "./composer.js";
 import { Drawer } from "./drawer.js";
+import { icon, make, makeButton } from "./elements.js";
 import { loadMarkdown } from "./markdown.js";
 import { Model } from "./model.js";
 import { fillWords, t } from "./strings.js";
@@ -14,6 +16,7 @@ const $ = (id) => document.getElementById(id);
 const transport = new Transport();
 const controllers = new Map();
 let retryTimer = null;
+let checkTimer = null;
 /** The open chat: `{ id, sessionId, title, think, history }`. The page's history is what the next request sends. */
 let chat = null;
 let opening = 0;
@@ -21,15 +24,16 @@ let opened = null;
 let started = false;
 
 fillWords(document);
+for (const element of document.querySelectorAll("[data-icon]")) element.prepend(icon(element.dataset.icon));
 followViewport();
 
 const view = new ChatView({
-    scroller: $("scroller"), list: $("transcript"), jump: $("jump"), empty: $("empty"), onRegenerate: regenerate,
-});
+    scroller: $("scroller"), list: $("transcript"), jump: $("jump"), empty: $("empty"),
+}, { regenerate, answer: (id, outcome) => dispatch({ type: "answer", id, outcome }), runs: () => host.runs(chat.id) });
 const composer = new Composer({
     form: $("composer"), box: $("box"), send: $("send"), strip: $("strip"), label: $("strip-label"),
-    elapsed: $("strip-elapsed"), progress: $("strip-progress"),
-}, { send, stop: () => dispatch({ type: "stop" }), draft: keepDraft });
+    elapsed: $("strip-elapsed"), progress: $("strip-progress"), lines: $("strip-lines"), tools: $("tools"),
+}, { tools: setTools, send, stop: () => dispatch({ type: "stop" }), draft: keepDraft });
 const drawer = new Drawer({
     drawer: $("drawer"), scrim: $("scrim"), main: $("main"), list: $("chats"), toggle: $("menu"),
     close: $("drawer-close"), renameDialog: $("rename"), removeDialog: $("remove"),
@@ -64,7 +68,7 @@ function carryOut(action) {
             composer.setAnswering(true);
             break;
         case "strip":
-            composer.strip(action.phase, action.fraction);
+            composer.strip(action);
             composer.setAnswering(transport.answering);
             break;
         case "chat":
@@ -96,9 +100,22 @@ function carryOut(action) {
         case "paint":
             view.paint(transport.live);
             break;
+        case "step":
+        case "ask":
+        case "askState":
+            view.carryOut(action);
+            announceAsk(action);
+            break;
+        case "answer":
+            answer(action);
+            break;
+        case "checkAsks":
+            clearTimeout(checkTimer);
+            checkTimer = setTimeout(checkAsks, 250);
+            break;
         case "finish":
             if (action.message) chat.history.push(action.message);
-            view.finishAnswer(action.message, action.outcome);
+            view.finishAnswer(action.message, action.outcome, action.files);
             $("announcer").textContent = t("answerFinished");
             refreshChats();
             break;
@@ -159,6 +176,32 @@ async function lookUp({ lookup, conversation }) {
     }
 }
 
+// MARK: questions
+
+function announceAsk({ ask, state }) {
+    const words = ask?.state === "waiting" ? t("askAnnounced", describe(ask)) : t("askOutcomes")[state];
+    if (words) $("announcer").textContent = words;
+}
+
+async function answer({ id, signature, outcome }) {
+    try {
+        await host.answer(id, signature, outcome);
+        dispatch({ type: "answered", id, outcome });
+    } catch (error) {
+        if (error.status !== 404) failed(error);
+        dispatch({ type: "answerRefused", id, status: error.status });
+    }
+}
+
+/** After a replay: which of the questions on the screen the host still asks, and how long each has left. */
+async function checkAsks() {
+    const checked = transport.live.asks.filter(({ state }) => state === "waiting").map(({ id }) => id);
+    if (checked.length === 0) return;
+    // When this fails the card stays, and the answer to it tells.
+    const asks = await host.approvals().catch(() => null);
+    if (asks) dispatch({ type: "asksWaiting", asks, checked });
+}
+
 setInterval(() => dispatch({ type: "watch" }), WATCH_EVERY);
 document.addEventListener("visibilitychange", () => {
     if (document.hidden) dispatch({ type: "hidden" });
@@ -194,7 +237,23 @@ function regenerate() {
 function ask(draft) {
     const body = { messages: chat.history, sessionId: chat.sessionId };
     if (typeof chat.think === "boolean") body.think = chat.think;
+    if (toolsAreOn()) body.profile = "agent";
     dispatch({ type: "send", draft, body });
+}
+
+// Whether an answer may use tools: off until switched on, for each chat by itself.
+
+const toolsKey = (id) => `alcove.tools.${id}`;
+const toolsAreOn = () => chat !== null && localStorage.getItem(toolsKey(chat.id)) === "on";
+
+function setTools(on) {
+    if (chat === null) return;
+    if (on) localStorage.setItem(toolsKey(chat.id), "on");
+    else localStorage.removeItem(toolsKey(chat.id));
+    composer.setTools(on);
+    if (!on || localStorage.getItem("alcove.toolsExplained")) return;
+    localStorage.setItem("alcove.toolsExplained", "yes");
+    notice({ sentence: t("toolsHint"), quiet: true });
 }
 
 function giveBack(draft) {
@@ -261,6 +320,7 @@ async function openSession(id) {
     history.replaceState(null, "", `#chat=${encodeURIComponent(chat.id)}`);
     // Words typed before any chat was open belong to the first that opens.
     if (!same) composer.text = localStorage.getItem(draftKey()) ?? "";
+    composer.setTools(toolsAreOn());
     view.show(chat.history);
     showTitle();
     drawer.mark(chat.id);
@@ -303,6 +363,7 @@ async function remove(id) {
     try {
         await host.remove(id);
         localStorage.removeItem(`alcove.draft.${id}`);
+        localStorage.removeItem(toolsKey(id));
     } catch (error) {
         failed(error);
         return;
@@ -328,20 +389,15 @@ function noticeFrom({ key, sentence, hint, status }) {
     notice({ sentence: key ? t(key) : sentence, hint });
 }
 
-function notice({ sentence, hint }) {
+function notice({ sentence, hint, quiet = false }) {
     const words = [sentence, hint].filter(Boolean).join(" ");
     const notices = $("notices");
     if ([...notices.children].some((card) => card.dataset.words === words)) return;
-    const card = document.createElement("div");
-    card.className = "notice";
+    const card = make("div", quiet ? "notice hint" : "notice");
     card.dataset.words = words;
-    const text = document.createElement("p");
+    const text = make("p", "", words);
     text.dir = "auto";
-    text.textContent = words;
-    const dismiss = document.createElement("button");
-    dismiss.type = "button";
-    dismiss.className = "quiet";
-    dismiss.textContent = t("dismiss");
+    const dismiss = makeButton("quiet", t("dismiss"));
     dismiss.addEventListener("click", () => card.remove());
     card.append(text, dismiss);
     notices.append(card);
@@ -360,13 +416,8 @@ function showGate() {
 // MARK: start
 
 for (const { title, prompt } of t("examples")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    const name = document.createElement("strong");
-    name.textContent = title;
-    const words = document.createElement("span");
-    words.textContent = prompt;
-    button.append(name, words);
+    const button = makeButton();
+    button.append(make("strong", "", title), make("span", "", prompt));
     // An example only fills the box: sending is the person's to do.
     button.addEventListener("click", () => {
         composer.text = prompt;

@@ -1,7 +1,10 @@
 // The transcript: messages as they are kept, and the answer as it grows. Knows the DOM and nothing of the host.
 
+import { ApprovalCard } from "./approval.js";
+import { icon, make, makeButton, makeFold } from "./elements.js";
 import { StreamingMarkdown, renderMarkdown } from "./markdown.js";
 import { number, t } from "./strings.js";
+import { addReceipts, Trace } from "./trace.js";
 
 /** Messages drawn at first; older ones come in steps of as many, on demand. */
 const PAGE = 40;
@@ -15,18 +18,22 @@ export class ChatView {
     #empty;
     #live = null;
     #follow = true;
-    #onRegenerate;
+    #on;
+    #focusedAsk = null;
 
-    constructor({ scroller, list, jump, empty, onRegenerate }) {
+    /** `on` has `regenerate()`, `answer(id, outcome)` for a question, and `runs()`, which answers the chat's runs. */
+    constructor({ scroller, list, jump, empty }, on) {
         this.#scroller = scroller;
         this.#list = list;
         this.#jump = jump;
         this.#empty = empty;
-        this.#onRegenerate = onRegenerate;
+        this.#on = on;
         scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
         jump.addEventListener("click", () => this.toEnd());
         list.addEventListener("click", (event) => this.#clicked(event));
-        new ResizeObserver(() => this.#keepUp()).observe(list);
+        // The strip below takes its room from the scroller.
+        const sizes = new ResizeObserver(() => this.#keepUp());
+        for (const element of [list, scroller]) sizes.observe(element);
     }
 
     /** Draws a saved chat, its end first in view. */
@@ -35,7 +42,7 @@ export class ChatView {
         this.#live = null;
         this.#list.replaceChildren();
         const first = Math.max(0, messages.length - PAGE);
-        this.#list.append(...messages.slice(first).map((message) => savedMessage(message)));
+        this.#list.append(...messages.slice(first).map((message) => this.#saved(message)));
         if (first > 0) this.#offerEarlier(messages, first);
         this.#markLast();
         this.#reveal();
@@ -43,7 +50,7 @@ export class ChatView {
     }
 
     addUser(text) {
-        this.#list.append(savedMessage({ role: "user", content: text }));
+        this.#list.append(this.#saved({ role: "user", content: text }));
         this.#markLast();
         this.#reveal();
         this.toEnd();
@@ -61,11 +68,16 @@ export class ChatView {
         if (last?.classList.contains("assistant")) last.remove();
     }
 
+    #saved(message) {
+        return savedMessage(message, this.#on.runs);
+    }
+
     /** An empty answer, or the one already growing emptied again for a replay. */
     beginAnswer() {
+        this.#focusedAsk = this.#live?.focusedAsk ?? null;
         this.#live?.cancel();
         this.#live?.element.remove();
-        this.#live = new LiveAnswer(() => this.#keepUp());
+        this.#live = new LiveAnswer(() => this.#keepUp(), this.#on);
         this.#list.append(this.#live.element);
         this.#markLast();
         this.#reveal();
@@ -76,6 +88,14 @@ export class ChatView {
         this.#live?.paint(answer);
     }
 
+    /** A step, a question or what became of it, in the answer that grows. */
+    carryOut(action) {
+        if (action.do === "step") this.#live?.addStep(action);
+        if (action.do === "ask") this.#live?.ask(action, this.#focusedAsk);
+        if (action.do === "askState") this.#live?.showAsk(action);
+        this.#keepUp();
+    }
+
     removeAnswer() {
         this.#live?.cancel();
         this.#live?.element.remove();
@@ -84,9 +104,9 @@ export class ChatView {
         this.#reveal();
     }
 
-    finishAnswer(message, outcome) {
+    finishAnswer(message, outcome, files) {
         if (!this.#live) return;
-        this.#live.finish(message, outcome);
+        this.#live.finish(message, outcome, files);
         this.#live = null;
         this.#markLast();
         this.#keepUp();
@@ -112,14 +132,11 @@ export class ChatView {
     }
 
     #offerEarlier(messages, first) {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.className = "quiet earlier";
         const from = Math.max(0, first - PAGE);
-        button.textContent = t("earlier", first - from);
+        const button = makeButton("quiet earlier", t("earlier", first - from));
         button.addEventListener("click", () => {
             const before = this.#scroller.scrollHeight - this.#scroller.scrollTop;
-            button.replaceWith(...messages.slice(from, first).map((message) => savedMessage(message)));
+            button.replaceWith(...messages.slice(from, first).map((message) => this.#saved(message)));
             if (from > 0) this.#offerEarlier(messages, from);
             this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
         });
@@ -145,7 +162,7 @@ export class ChatView {
     async #clicked(event) {
         const button = event.target.closest("button");
         if (!button) return;
-        if (button.dataset.act === "again") this.#onRegenerate();
+        if (button.dataset.act === "again") this.#on.regenerate();
         if (!button.dataset.copy) return;
         const text = button.dataset.copy === "code"
             ? button.closest("figure").querySelector("code").textContent
@@ -163,9 +180,8 @@ async function copyText(text) {
         await navigator.clipboard.writeText(text);
         return true;
     } catch {
-        const field = document.createElement("textarea");
+        const field = make("textarea", "offstage");
         field.value = text;
-        field.className = "offstage";
         document.body.append(field);
         field.select();
         const copied = document.execCommand("copy");
@@ -182,9 +198,13 @@ class LiveAnswer {
     #pending = null;
     #frame = 0;
     #grew;
+    #on;
+    #trace = new Trace(this.#body);
+    #cards = [];
 
-    constructor(grew) {
+    constructor(grew, on) {
         this.#grew = grew;
+        this.#on = on;
         this.element.classList.add("live");
         this.element.setAttribute("aria-busy", "true");
     }
@@ -207,13 +227,52 @@ class LiveAnswer {
         this.#grew();
     }
 
+    addStep({ step, files }) {
+        this.#trace.addStep(step, files);
+    }
+
+    /** The question and button that has the focus, as `{ id, outcome }`, or null. */
+    get focusedAsk() {
+        const card = this.#cards.find(({ focused }) => focused !== null);
+        return card ? { id: card.id, outcome: card.focused } : null;
+    }
+
+    ask({ ask }, focused) {
+        const card = new ApprovalCard(ask, this.#on.answer);
+        this.#cards.push(card);
+        if (card.isOpen) this.element.append(card.element);
+        else this.#trace.addAnswered(card.element);
+        if (focused?.id === ask.id && card.isOpen) card.focus(focused.outcome);
+        this.#showBusy();
+    }
+
+    showAsk({ id, state, until }) {
+        const card = this.#cards.find((other) => other.id === id);
+        if (!card) return;
+        const wasOpen = card.isOpen;
+        card.show(state, until);
+        if (wasOpen && !card.isOpen) {
+            this.#trace.addAnswered(card.element);
+            if (card.hadFocus) card.focusLine();
+        }
+        this.#showBusy();
+    }
+
+    // A screen reader may pass over what is busy, and a question is there to be read.
+    #showBusy() {
+        const asking = this.#cards.some(({ isOpen }) => isOpen);
+        this.element.setAttribute("aria-busy", String(!asking));
+    }
+
     cancel() {
         cancelAnimationFrame(this.#frame);
         this.#frame = 0;
+        for (const card of this.#cards) card.leave();
     }
 
-    finish(message, outcome) {
+    finish(message, outcome, files) {
         this.cancel();
+        this.#trace.addFiles(files);
         const text = message?.content ?? "";
         this.element.classList.remove("live");
         this.element.removeAttribute("aria-busy");
@@ -226,11 +285,13 @@ class LiveAnswer {
         this.#markdown.finish(text);
         if (text === "" && !outcome.error) addAside(this.element, "note", outcome.stopped ? t("stopped") : t("emptyAnswer"));
         if (outcome.error) addAside(this.element, "failure", outcome.error);
+        if (message?.steps) addReceipts(this.element, message.steps, this.#on.runs);
         addFooter(this.element, outcome);
     }
 }
 
-function savedMessage({ role, content, thinking, tokenCount, tokPerSec, aborted, truncated }) {
+function savedMessage(message, runs) {
+    const { role, content, thinking, steps, artifacts, tokenCount, tokPerSec, aborted, truncated, stoppedBy } = message;
     const text = typeof content === "string" ? content : "";
     const article = articleFor(role === "user" ? "user" : "assistant");
     const body = article.querySelector(".body");
@@ -240,80 +301,57 @@ function savedMessage({ role, content, thinking, tokenCount, tokPerSec, aborted,
         return article;
     }
     if (thinking) addReasoning(article, t("reasoning")).lastElementChild.textContent = thinking;
+    const trace = new Trace(body);
+    for (const step of steps ?? []) trace.addStep(step, []);
+    trace.addFiles(artifacts ?? []);
     body.append(renderMarkdown(text));
-    addFooter(article, { tokens: tokenCount, perSecond: tokPerSec, stopped: aborted, truncated });
+    if (steps?.length > 0) addReceipts(article, steps, runs);
+    addFooter(article, { tokens: tokenCount, perSecond: tokPerSec, stopped: aborted, truncated, stoppedBy });
     return article;
 }
 
 function articleFor(role) {
-    const article = document.createElement("article");
-    article.className = `message ${role}`;
+    const article = make("article", `message ${role}`);
     article.setAttribute("aria-label", t(role === "user" ? "you" : "assistant"));
-    const body = document.createElement("div");
-    body.className = "body";
+    const body = make("div", "body");
     body.dir = "auto";
     article.append(body);
     return article;
 }
 
 function addReasoning(article, words) {
-    const details = document.createElement("details");
-    details.className = "reasoning";
-    const summary = document.createElement("summary");
-    const label = document.createElement("span");
-    label.textContent = words;
-    summary.append(icon("chevron"), label);
-    const text = document.createElement("div");
+    const details = makeFold("reasoning", words);
+    const text = make("div");
     text.dir = "auto";
-    details.append(summary, text);
+    details.append(text);
     article.prepend(details);
     return details;
 }
 
 function addAside(article, className, words) {
-    const aside = document.createElement("p");
-    aside.className = className;
-    aside.textContent = words;
-    article.querySelector(".body").after(aside);
+    article.querySelector(".body").after(make("p", className, words));
 }
 
 function addFooter(article, outcome) {
-    const footer = document.createElement("footer");
+    const footer = make("footer");
     footer.append(action("copy", t("copy"), t("copyAnswer"), { copy: "answer" }));
     footer.append(action("again", t("regenerate"), t("regenerateLabel"), { act: "again" }));
     const facts = [];
+    if (outcome?.stoppedBy) facts.push(t("stoppedBy", outcome.stoppedBy));
     if (outcome?.stopped) facts.push(t("stopped"));
     if (outcome?.truncated) facts.push(t("truncated"));
     if (outcome?.incomplete) facts.push(t("incomplete"));
     if (outcome?.tokens > 0) facts.push(t("tokens", number(outcome.tokens)));
     if (outcome?.tokens > 0 && outcome.perSecond > 0) facts.push(t("perSecond", number(outcome.perSecond, 1)));
-    const line = document.createElement("span");
-    line.className = "facts";
-    line.textContent = facts.join(" · ");
-    footer.append(line);
+    footer.append(make("span", "facts", facts.join(" · ")));
     if (!article.dataset.source) footer.querySelector("[data-copy]").remove();
     article.append(footer);
 }
 
 function action(symbol, words, label, data) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = `quiet ${symbol}`;
+    const button = makeButton(`quiet ${symbol}`);
     button.setAttribute("aria-label", label);
     Object.assign(button.dataset, data);
-    const span = document.createElement("span");
-    span.textContent = words;
-    button.append(icon(symbol), span);
+    button.append(icon(symbol), make("span", "", words));
     return button;
-}
-
-export function icon(name) {
-    const space = "http://www.w3.org/2000/svg";
-    const svg = document.createElementNS(space, "svg");
-    svg.setAttribute("class", "icon");
-    svg.setAttribute("aria-hidden", "true");
-    const use = document.createElementNS(space, "use");
-    use.setAttribute("href", `icons.svg#${name}`);
-    svg.append(use);
-    return svg;
 }

@@ -1,24 +1,28 @@
 // The message box, Send and Stop, and the strip above them that says what is going on.
 
-import { t } from "./strings.js";
+import { t, visible } from "./strings.js";
 
 /** From this width Enter sends; on a phone it makes a line. */
 const desk = matchMedia("(min-width: 700px)");
 /** The strip counts seconds only once a wait is worth counting. */
 const COUNT_AFTER = 3;
+const COUNTED_TOGETHER = new Set(["thinking", "reading", "writing", "lost"]);
 
 export class Composer {
     #parts;
     #answering = false;
     #ready = false;
-    #phase = null;
+    #activity = null;
     #since = 0;
     #ticker = null;
+    #frame = 0;
 
-    /** `on` has `send(text)`, `stop()` and `draft(text)`, which hears every change. */
+    /** `on` has `send(text)`, `stop()`, `draft(text)`, which hears every change, and `tools(on)`. */
     constructor(parts, on) {
         this.#parts = parts;
-        const { form, box } = parts;
+        const { form, box, tools } = parts;
+        tools.title = t("toolsHint");
+        tools.addEventListener("click", () => on.tools(tools.getAttribute("aria-checked") !== "true"));
         form.addEventListener("submit", (event) => {
             event.preventDefault();
             if (this.#answering) on.stop();
@@ -81,29 +85,55 @@ export class Composer {
         this.#show();
     }
 
-    /** What is going on: thinking, reading, writing, lost, or null. */
-    strip(phase, fraction = null) {
-        const { strip, label, progress } = this.#parts;
-        if (phase !== null && this.#phase === null) this.#since = Date.now();
-        const changed = phase !== this.#phase;
-        this.#phase = phase;
-        strip.hidden = phase === null;
-        progress.hidden = fraction === null;
-        if (fraction !== null) progress.value = fraction;
+    setTools(on) {
+        this.#parts.tools.setAttribute("aria-checked", String(on));
+    }
+
+    /**
+     * What is going on: `phase` is thinking, reading, writing, lost, working, asking, or, of a tool, preparing,
+     * running or finished; null when nothing is. Any number of calls in one frame are one drawing.
+     */
+    strip(activity) {
+        const { phase, seconds } = activity;
+        const before = this.#activity;
+        this.#activity = phase === null ? null : activity;
         if (phase === null) {
+            cancelAnimationFrame(this.#frame);
+            this.#frame = 0;
             clearInterval(this.#ticker);
             this.#ticker = null;
+            this.#parts.strip.hidden = true;
             return;
         }
-        const words = t(`strip_${phase}`);
-        if (changed || fraction !== null) label.textContent = fraction === null ? words : `${words} ${t("percent", fraction)}`;
+        // A turn's thinking, reading and writing are one wait; a tool's phases each have their own.
+        const sameWait = before && (before.phase === phase || (COUNTED_TOGETHER.has(phase) && COUNTED_TOGETHER.has(before.phase)));
+        if (Number.isFinite(seconds)) this.#since = Date.now() - 1_000 * seconds;
+        else if (!sameWait) this.#since = Date.now();
+        this.#parts.strip.hidden = false;
         this.#ticker ??= setInterval(() => this.#count(), 1_000);
+        this.#frame ||= requestAnimationFrame(() => this.#drawStrip());
+    }
+
+    #drawStrip() {
+        this.#frame = 0;
+        const { strip, label, progress, lines } = this.#parts;
+        const { phase, tool, fraction = null, lines: text = "" } = this.#activity;
+        strip.dataset.phase = phase;
+        progress.hidden = fraction === null;
+        if (fraction !== null) progress.value = fraction;
+        const words = t(`strip_${phase}`, tool);
+        setText(label, fraction === null ? words : `${words} ${t("percent", fraction)}`);
+        lines.hidden = text === "";
+        setText(lines, text === "" ? "" : visible(text));
         this.#count();
     }
 
     #count() {
-        const seconds = Math.floor((Date.now() - this.#since) / 1_000);
-        this.#parts.elapsed.textContent = seconds < COUNT_AFTER ? "" : `${seconds} s`;
+        if (this.#activity === null) return;
+        const { phase, seconds: told } = this.#activity;
+        const passed = phase === "finished" ? Math.round(told) : Math.floor((Date.now() - this.#since) / 1_000);
+        const from = phase === "finished" ? 0 : phase === "running" ? 1 : COUNT_AFTER;
+        setText(this.#parts.elapsed, passed < from || phase === "asking" ? "" : t("seconds", passed));
     }
 
     #trySend(on) {
@@ -136,6 +166,10 @@ export class Composer {
         box.style.height = "auto";
         box.style.height = `${Math.min(box.scrollHeight, Math.max(120, innerHeight * 0.26))}px`;
     }
+}
+
+function setText(element, words) {
+    if (element.textContent !== words) element.textContent = words;
 }
 
 /** Keeps the page as high as what is visible, so that the box stays above an on-screen keyboard. */

@@ -1,6 +1,6 @@
 // The list of saved chats: a drawer over the page on a phone, a column beside it on a desk.
 
-import { icon } from "./chat-view.js";
+import { icon, make, makeButton } from "./elements.js";
 import { shortTime, t } from "./strings.js";
 
 const desk = matchMedia("(min-width: 960px)");
@@ -45,10 +45,7 @@ export class Drawer {
         const focused = list.contains(document.activeElement) ? document.activeElement.dataset.id : null;
         list.replaceChildren(...chats.map((chat) => this.#row(chat)));
         if (chats.length === 0) {
-            const words = document.createElement("li");
-            words.className = "none";
-            words.textContent = t("noChats");
-            list.append(words);
+            list.append(make("li", "none", t("noChats")));
         }
         if (focused) list.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
     }
@@ -86,25 +83,17 @@ export class Drawer {
     }
 
     #row(chat) {
-        const row = document.createElement("li");
+        const row = make("li");
         row.classList.toggle("current", chat.id === this.#current);
-        const open = document.createElement("button");
-        open.type = "button";
-        open.className = "chat";
+        const open = makeButton("chat");
         open.dataset.id = chat.id;
         if (chat.id === this.#current) open.setAttribute("aria-current", "page");
-        const title = document.createElement("span");
-        title.className = "title";
+        const title = make("span", "title", chat.title || t("untitled"));
         title.dir = "auto";
-        title.textContent = chat.title || t("untitled");
-        const about = document.createElement("span");
-        about.className = "about";
         const count = Number.isFinite(chat.messageCount) ? t("messages", chat.messageCount) : "";
-        about.textContent = [shortTime(chat.updatedAt ?? chat.createdAt), count].filter(Boolean).join(" · ");
-        open.append(title, about);
-        const more = document.createElement("button");
-        more.type = "button";
-        more.className = "icon-button more";
+        const about = [shortTime(chat.updatedAt ?? chat.createdAt), count].filter(Boolean).join(" · ");
+        open.append(title, make("span", "about", about));
+        const more = makeButton("icon-button more");
         more.dataset.more = chat.id;
         more.setAttribute("aria-label", t("chatActions", title.textContent));
         more.append(icon("more"));

@@ -1,6 +1,7 @@
 // Markdown to safe DOM. markdown-it turns untrusted text into HTML with raw HTML switched off, DOMPurify strips what
 // is not on the list, and only then do nodes reach the page. Without the staged libraries the text is shown as it is.
 
+import { make, makeButton } from "./elements.js";
 import { t } from "./strings.js";
 import { highlight } from "./highlight.js";
 
@@ -110,10 +111,8 @@ function renderSource(text, env, { live = false } = {}) {
 
 function plain(text) {
     const fragment = document.createDocumentFragment();
-    const block = document.createElement("div");
-    block.className = "plain";
+    const block = make("div", "plain", text);
     block.dir = "auto";
-    block.textContent = text;
     fragment.append(block);
     return fragment;
 }
@@ -139,8 +138,7 @@ function dress(fragment, live) {
         else image.loading = "lazy";
     }
     for (const table of fragment.querySelectorAll("table")) {
-        const frame = document.createElement("div");
-        frame.className = "table";
+        const frame = make("div", "table");
         frame.tabIndex = 0;
         table.replaceWith(frame);
         frame.append(table);
@@ -154,17 +152,12 @@ function frameCode(pre, live) {
     code.className = "";
     pre.dir = "ltr";
     pre.tabIndex = 0;
-    const frame = document.createElement("figure");
-    frame.className = "code";
-    const head = document.createElement("figcaption");
-    const label = document.createElement("span");
-    label.textContent = language || t("code");
-    const copy = document.createElement("button");
-    copy.type = "button";
-    copy.className = "quiet";
+    const frame = make("figure", "code");
+    const head = make("figcaption");
+    const label = make("span", "", language || t("code"));
+    const copy = makeButton("quiet", t("copy"));
     copy.dataset.copy = "code";
     copy.setAttribute("aria-label", t("copyCode"));
-    copy.textContent = t("copy");
     head.append(label, copy);
     pre.replaceWith(frame);
     frame.append(head, pre);

@@ -1,5 +1,6 @@
 // Which model answers, and what to do while there is none: the header's button, its sheet, and the empty page.
 
+import { make } from "./elements.js";
 import { fileSize, kilo, number, t } from "./strings.js";
 
 const POLL_LOADING = 1_000;
@@ -120,12 +121,9 @@ export class Model {
             [t("detailFolder"), this.#engine?.modelRoot],
         ].filter(([, value]) => typeof value === "string" && value !== "");
         facts.replaceChildren(...rows.flatMap(([term, value]) => {
-            const dt = document.createElement("dt");
-            const dd = document.createElement("dd");
-            dt.textContent = term;
-            dd.textContent = value;
+            const dd = make("dd", "", value);
             dd.dir = "auto";
-            return [dt, dd];
+            return [make("dt", "", term), dd];
         }));
         sheet.showModal();
     }

@@ -42,7 +42,59 @@ const english = {
     strip_reading: "Reading the prompt…",
     strip_writing: "Writing the answer…",
     strip_lost: "Looking for the answer again…",
+    strip_working: "Still working…",
+    strip_asking: "Waiting for your answer…",
+    strip_preparing: (tool) => `${tool ? toolWords(tool)[0] : "Preparing a step"}…`,
+    strip_running: (tool) => `${toolWords(tool)[1]}…`,
+    strip_finished: (tool) => toolWords(tool)[1],
+    seconds: (n) => `${n}s`,
     percent: (fraction) => `${Math.round(fraction * 100)} %`,
+
+    tools: "Tools",
+    toolsHint: "With tools, Alcove can work with files and run commands for this chat. It asks you before it changes or runs anything.",
+    steps: "Steps",
+    stepDone: (tool) => toolWords(tool)[1],
+    stepFailed: "Failed:",
+    stepSucceeded: "Done:",
+    kilobytes: (n) => `${n} KB`,
+    download: (name) => `Download ${name}`,
+
+    askTitle: "May Alcove do this?",
+    askWhat: (tool, effect) => `${tool} ${effect}`,
+    askPlain: (tool) => `${tool} wants to act`,
+    askLines: (n) => `${n} lines`,
+    askText: "Exactly what will be done",
+    askAnnounced: (what) => `Alcove asks for permission: ${what}. The answer holds the buttons.`,
+    allow: "Allow",
+    allowForChat: "Allow for this chat",
+    refuse: "Refuse",
+    timeLeft: (minutes, seconds) => `${minutes}:${String(seconds).padStart(2, "0")} left`,
+    timeUp: "No time left",
+    askSending: "Sending your answer…",
+    askOutcomes: {
+        allowed: "Allowed", allowed_for_chat: "Allowed for this chat", refused: "Refused",
+        expired: "Expired without an answer", withdrawn: "No longer asked",
+        unanswerable: "Refused, as nobody could be asked", elsewhere: "Answered elsewhere or expired",
+    },
+
+    whatWasDone: "What was done",
+    receiptsLoading: "Looking it up…",
+    receiptsNone: "Nothing was carried out, so there are no receipts.",
+    receiptsFailed: "The receipts could not be read. Close this and open it again to retry.",
+    receiptArguments: "What was asked for",
+    receiptObservation: "What came back",
+    receiptNothing: "Nothing came back.",
+    receiptTimes: (start, took) => `${start} · took ${took}`,
+    outcomes: { succeeded: "Done", failed: "Failed", stopped: "Stopped", refused: "Refused", interrupted: "Interrupted" },
+    effects: {
+        reads: "only reads", writes_workspace: "changes files of this chat", writes_store: "changes what Alcove keeps",
+        deletes_from_store: "deletes from what Alcove keeps", network: "uses the network",
+        runs_code: "runs code on this device",
+    },
+    stoppedBy: (why) => ({
+        "repeated tool call": "Stopped: it made the same call again and again",
+        "round limit": "Stopped at the limit of steps",
+    })[why] ?? `Stopped: ${why}`,
 
     copy: "Copy",
     copied: "Copied",
@@ -110,6 +162,29 @@ const english = {
     plainText: "Formatting is not available, so answers are shown as plain text. Run Scripts/bootstrap to put it right.",
 };
 
+/** What a tool is called while its call is written and while it runs. */
+const toolNames = {
+    shell: ["Generating code", "Running code"],
+    apply_patch: ["Preparing patch", "Applying patch"],
+    read_file: ["Preparing read", "Reading file"],
+    edit_file: ["Preparing edit", "Editing file"],
+    write_file: ["Preparing file", "Writing file"],
+    skills_list: ["Preparing lookup", "Checking skills"],
+    skills_read: ["Preparing read", "Reading skill"],
+    skills_run: ["Preparing run", "Running skill"],
+    spawn_agent: ["Preparing sub-agent", "Starting sub-agent"],
+    wait_agent: ["Preparing wait", "Waiting for sub-agents"],
+    send_input: ["Preparing message", "Messaging sub-agent"],
+    close_agent: ["Preparing stop", "Stopping sub-agent"],
+    list_agents: ["Preparing lookup", "Checking sub-agents"],
+};
+
+function toolWords(tool) {
+    if (Object.hasOwn(toolNames, tool ?? "")) return toolNames[tool];
+    const name = oneLine(tool ?? "tool", 40);
+    return [`Preparing ${name}`, `Running ${name}`];
+}
+
 const table = english;
 
 /** The words under `key`; a function entry gets `args`. */
@@ -129,6 +204,19 @@ export function fillWords(root) {
     for (const element of root.querySelectorAll("[data-t-placeholder]")) {
         element.placeholder = t(element.dataset.tPlaceholder);
     }
+}
+
+/** Text that came from a model, with what could turn a line around or hide in it spelled out. */
+export function visible(text) {
+    return String(text).replace(/[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (character) =>
+        `‹U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`);
+}
+
+/** `text` on one line, at most `limit` characters of it. */
+export function oneLine(text, limit) {
+    const line = visible(text).replace(/\s+/g, " ").trim();
+    const characters = [...line.slice(0, 4 * limit)];
+    return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : line;
 }
 
 const locale = undefined;
@@ -153,6 +241,15 @@ export function fileSize(bytes) {
     return new Intl.NumberFormat(locale, {
         style: "unit", unit: units[unit], unitDisplay: "short", maximumFractionDigits: digits,
     }).format(value);
+}
+
+export function seconds(value) {
+    return t("seconds", Math.round(value || 0));
+}
+
+export function clockTime(iso) {
+    const then = new Date(iso);
+    return Number.isNaN(then.getTime()) ? "" : new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(then);
 }
 
 /** The time today, the weekday within six days, else the date. */

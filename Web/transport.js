@@ -15,6 +15,9 @@ export const WATCH_EVERY = 4_000;
 export const RETRY_AFTER = [800, 2_000, 5_000, 10_000, 20_000];
 /** A look-up older than this is taken for lost, and another may start. */
 export const LOOKUP_LIMIT = 12_000;
+/** How much of what is being produced the strip shows. */
+const STRIP_LINES = 3;
+const STRIP_CHARACTERS = 400;
 
 export class Transport {
     conversation = null;
@@ -36,6 +39,10 @@ export class Transport {
     #lookups = 0;
     #attempts = 0;
     #visible = true;
+    /** What was said to questions here, by id: a replay asks them again, and they must not be answered twice. */
+    #answers = new Map();
+    #activity = noActivity();
+    #filesShown = 0;
 
     /** @param {{ type: string, [key: string]: any }} event */
     handle(event) {
@@ -56,6 +63,10 @@ export class Transport {
             lookedUp: () => this.#lookedUp(event),
             lookupFailed: () => this.#lookupFailed(event),
             stop: () => this.#stop(event),
+            answer: () => this.#answer(event),
+            answered: () => this.#settleAsk(event.id, event.outcome),
+            answerRefused: () => this.#answerRefused(event),
+            asksWaiting: () => this.#asksWaiting(event),
         }[event.type];
         if (!answer) throw new TypeError(`The transport knows no event "${event.type}".`);
         return answer();
@@ -88,6 +99,8 @@ export class Transport {
     #begin() {
         this.answering = true;
         this.live = emptyAnswer();
+        this.#activity = noActivity();
+        this.#filesShown = 0;
         this.#ordinal = 0;
         this.turn = null;
     }
@@ -127,7 +140,8 @@ export class Transport {
         }
         if (typeof frame.thinking === "string") {
             this.live.thinking += frame.thinking;
-            actions.push({ do: "strip", phase: "thinking" }, { do: "paint" });
+            actions.push(
+                { do: "strip", phase: "thinking", lines: lastLines(this.live.thinking) }, { do: "paint" });
         }
         // An empty replacement is meaningful: it takes the text so far away.
         if (typeof frame.replace === "string") {
@@ -137,6 +151,13 @@ export class Transport {
         if (typeof frame.token === "string") {
             this.live.text += frame.token;
             actions.push({ do: "strip", phase: "writing" }, { do: "paint" });
+        }
+        if (typeof frame.skill_step === "string") actions.push(...this.#stepped(frame));
+        if (typeof frame.tool_progress === "string") actions.push(...this.#progressed(frame));
+        if (frame.artifact) this.#made([frame.artifact]);
+        if (frame.approval) actions.push(...this.#asked(frame.approval, event.now));
+        if (typeof frame.approval_answered === "string") {
+            actions.push({ do: "strip", phase: "working" }, ...this.#settleAsk(frame.approval_answered, frame.outcome, true));
         }
         if (typeof frame.notice === "string") actions.push(...this.#tellOnce({ sentence: frame.notice }));
         if (typeof frame.error === "string" && !frame.done) this.live.error = frame.error;
@@ -150,6 +171,96 @@ export class Transport {
         if (this.#told.has(key)) return [];
         this.#told.add(key);
         return [{ do: "notice", ...notice }];
+    }
+
+    // MARK: steps, files and questions
+
+    #progressed({ tool_progress: phase, tool, text, detail, seconds }) {
+        const now = this.#activity;
+        const name = typeof tool === "string" ? tool : null;
+        // A call's name may come after its first letters; a new phase or another tool begins a new text.
+        const goes = phase === "finished" || (now.phase === phase && !detail && (now.tool === null || now.tool === name));
+        if (!goes) this.#activity = { ...noActivity(), detail: typeof detail === "string" ? detail : "" };
+        this.#activity.phase = phase;
+        this.#activity.tool = name;
+        if (typeof text === "string") this.#activity.text = (this.#activity.text + text).slice(-4_000);
+        const lines = lastLines(this.#activity.text) || lastLines(this.#activity.detail);
+        const known = { writing: "preparing", running: "running", finished: "finished" }[phase];
+        if (!known) return [];
+        // A call being written carries no time: the strip counts that by itself.
+        return [{ do: "strip", phase: known, tool: name, ...(Number.isFinite(seconds) && { seconds }), lines }];
+    }
+
+    #stepped({ skill_step: tool, detail, ok, seconds, receipt, files }) {
+        const step = { tool, detail: detail ?? "", ok: ok === true, seconds: seconds ?? 0, receipt: receipt ?? null };
+        this.live.steps.push(step);
+        if (Array.isArray(files)) this.#made(files);
+        return [{ do: "step", step, files: this.#takeNewFiles() }];
+    }
+
+    /** A file is told of twice, by itself and with its step; it belongs below its step, once. */
+    #made(files) {
+        for (const { name, bytes, url } of files) {
+            if (this.live.artifacts.some((other) => other.url === url)) continue;
+            this.live.artifacts.push({ name, bytes, url });
+        }
+    }
+
+    #takeNewFiles() {
+        const fresh = this.live.artifacts.slice(this.#filesShown);
+        this.#filesShown = this.live.artifacts.length;
+        return fresh;
+    }
+
+    #asked(approval, now) {
+        const state = this.#answers.get(approval.id) ?? "waiting";
+        const ask = { ...approval, until: now + 1_000 * (approval.expires || 0), state };
+        this.live.asks.push(ask);
+        const actions = [{ do: "strip", phase: "asking" }, { do: "ask", ask: { ...ask } }];
+        // Read again from the start, a question may be long answered, or have little time left.
+        if (this.#reader.kind === "attach" && ask.state === "waiting") actions.push({ do: "checkAsks" });
+        return actions;
+    }
+
+    #ask(id) {
+        return this.live.asks.find((ask) => ask.id === id);
+    }
+
+    /** The person's answer: one question, one answer, however often the button is pressed. */
+    #answer({ id, outcome }) {
+        const ask = this.#ask(id);
+        if (!ask || ask.state !== "waiting" || (outcome === "allowed_for_chat" && !ask.remember)) return [];
+        return [...this.#mark(ask, "sending"), { do: "answer", id, signature: ask.signature, outcome }];
+    }
+
+    #answerRefused({ id, status }) {
+        if (status === 404) return this.#settleAsk(id, "elsewhere");
+        const ask = this.#ask(id);
+        return ask?.state === "sending" ? this.#mark(ask, "waiting") : [];
+    }
+
+    /** What the host says is waiting now; `checked` are the questions that stood here when it was asked. */
+    #asksWaiting({ asks, checked, now }) {
+        return this.live.asks.filter(({ id, state }) => state === "waiting" && checked.includes(id)).flatMap((ask) => {
+            const found = asks.find(({ id }) => id === ask.id);
+            if (!found) return this.#settleAsk(ask.id, "elsewhere");
+            if (Number.isFinite(found.expires)) ask.until = now + 1_000 * found.expires;
+            return this.#mark(ask, "waiting");
+        });
+    }
+
+    // The turn's own word on an outcome stands over what the page concluded from a refusal.
+    #settleAsk(id, outcome, certain = false) {
+        const ask = this.#ask(id);
+        if (!ask || (!certain && ask.state !== "waiting" && ask.state !== "sending")) return [];
+        return this.#mark(ask, outcome);
+    }
+
+    #mark(ask, state) {
+        ask.state = state;
+        if (state === "waiting") this.#answers.delete(ask.id);
+        else this.#answers.set(ask.id, state);
+        return [{ do: "askState", id: ask.id, state, until: ask.until }];
     }
 
     #ended(event) {
@@ -306,13 +417,16 @@ export class Transport {
     }
 
     #hasWords() {
-        return this.live.text !== "" || this.live.thinking !== "";
+        const { text, thinking, steps, artifacts } = this.live;
+        return text !== "" || thinking !== "" || steps.length > 0 || artifacts.length > 0;
     }
 
     #finish() {
-        const { text, thinking, done, error, stopped, incomplete } = this.live;
-        const message = text !== "" || thinking !== "" ? { role: "assistant", content: text } : null;
+        const { text, thinking, steps, artifacts, done, error, stopped, incomplete } = this.live;
+        const message = this.#hasWords() ? { role: "assistant", content: text } : null;
         if (message && thinking !== "") message.thinking = thinking;
+        if (steps.length > 0) message.steps = steps;
+        if (artifacts.length > 0) message.artifacts = artifacts;
         // As the host keeps them, so that the history sent with the next message does not take them away again.
         if (message && done) {
             const { tokenCount, tokPerSec, aborted, truncated } = done;
@@ -325,8 +439,12 @@ export class Transport {
             truncated: Boolean(done?.truncated),
             error: (typeof done?.error === "string" && done.error) || error || null,
             incomplete: Boolean(incomplete || (!done && !stopped && !error)),
+            stoppedBy: typeof done?.stoppedBy === "string" ? done.stoppedBy : null,
         };
-        return [...this.#idle(), { do: "finish", message, outcome }];
+        // Nobody is left to hear an answer.
+        const open = this.live.asks.filter(({ state }) => state === "waiting" || state === "sending");
+        const closed = open.flatMap(({ id }) => this.#settleAsk(id, "withdrawn"));
+        return [...this.#idle(), ...closed, { do: "finish", message, outcome, files: this.#takeNewFiles() }];
     }
 
     /** Takes the stored transcript as the truth. */
@@ -357,5 +475,19 @@ export class Transport {
 }
 
 function emptyAnswer() {
-    return { text: "", thinking: "", done: null, error: null, stopped: false, incomplete: false };
+    return {
+        text: "", thinking: "", steps: [], artifacts: [], asks: [],
+        done: null, error: null, stopped: false, incomplete: false,
+    };
+}
+
+function noActivity() {
+    return { phase: null, tool: null, detail: "", text: "" };
+}
+
+/** The last lines of `text` that say anything, without a terminal's colours. */
+export function lastLines(text) {
+    const plain = text.slice(-2_000).replace(/\u001b\[[0-?]*[ -/]*[@-~]/g, "");
+    const lines = plain.split(/\r\n|\n|\r/).filter((line) => line.trim() !== "");
+    return lines.slice(-STRIP_LINES).join("\n").slice(-STRIP_CHARACTERS);
 }

@@ -46,6 +46,36 @@ class Refuse:
     hint: str | None = None
 
 
+@dataclass(frozen=True)
+class Ask:
+    """A question that waits for its answer; then the frames for that outcome follow."""
+
+    id: str
+    tool: str = "shell"
+    shown: str = "ls"
+    effect: str = "runs code on this device"
+    signature: str = "signature"
+    remember: bool = False
+    expires: int = 600
+    allowed: tuple = ()
+    refused: tuple = ()
+
+    def frame(self):
+        keys = ("id", "tool", "shown", "effect", "signature", "remember", "expires")
+        return {"call": f"call-{self.id}", **{key: getattr(self, key) for key in keys}}
+
+
+def step(tool, detail="", ok=True, seconds=1.2, receipt=None, files=None, round=1):
+    """How a step ends: its record, and at once the end of its progress."""
+    return [
+        {
+            "skill_step": tool, "agent_id": None, "skill": None, "detail": detail, "ok": ok, "round": round,
+            "seconds": seconds, "receipt": receipt, "files": files,
+        },
+        {"tool_progress": "finished", "tool": tool, "seconds": seconds},
+    ]
+
+
 def words(text, size=4):
     """`text` as token frames of a few characters each."""
     return [{"token": text[start : start + size]} for start in range(0, len(text), size)]
@@ -54,7 +84,7 @@ def words(text, size=4):
 def done(**changes):
     return {
         "done": True, "tokenCount": 12, "elapsed": 0.5, "tokPerSec": 24.0, "aborted": False, "truncated": False,
-        "error": None, "promptTokens": 30, "kvReusedTokens": 0, "kvReusePercent": 0, **changes,
+        "error": None, "promptTokens": 30, "kvReusedTokens": 0, "kvReusePercent": 0, "stoppedBy": None, **changes,
     }
 
 
@@ -88,6 +118,9 @@ class ScriptedHost:
         self.turns = {}
         self.scripts = []
         self.requests = []
+        self.waiting = {}
+        self.runs = {}
+        self.artifacts = {}
         self.cold = True
         self.bound = None
         self.locked = False
@@ -131,6 +164,18 @@ class ScriptedHost:
     def sent(self):
         """Bodies of the sends that arrived."""
         return [body for method, path, body in self.requests if (method, path) == ("POST", "/api/chat")]
+
+    def answers(self):
+        """Answers to questions that arrived, as (id, body)."""
+        start = "/api/agent/approvals/"
+        return [(path.removeprefix(start), body) for method, path, body in self.requests
+                if method == "POST" and path.startswith(start)]
+
+    def answer(self, question, outcome):
+        """Another surface answers, or the time is up."""
+        with self._lock:
+            _, _, given = self.waiting.pop(question)
+        given.append(outcome)
 
     # What it keeps
 
@@ -179,8 +224,13 @@ class ScriptedHost:
 
     def _run(self, turn, chat, script):
         text = thinking = ""
-        for step in script:
-            if isinstance(step, Wait):
+        steps, artifacts = [], []
+        script = list(script)
+        while script:
+            step = script.pop(0)
+            if isinstance(step, Ask):
+                script = [*self._ask(step, turn), *script]
+            elif isinstance(step, Wait):
                 self._wait(step.name, turn)
             elif isinstance(step, Drop):
                 with turn.changed:
@@ -191,17 +241,37 @@ class ScriptedHost:
             elif not turn.stopped:
                 text = step.get("replace", text) + step.get("token", "")
                 thinking += step.get("thinking", "")
+                if "skill_step" in step:
+                    kept = {key: step[key] for key in ("detail", "ok", "seconds", "receipt")}
+                    steps.append({"tool": step["skill_step"], **kept})
+                made = [step["artifact"]] if "artifact" in step else step.get("files") or []
+                artifacts.extend(file for file in made if file not in artifacts)
                 turn.add(step)
             if turn.stopped:
                 break
         if turn.stopped:
             turn.add(done(aborted=True))
-        if text or thinking:
-            answer = {"role": "assistant", "content": text, **({"thinking": thinking} if thinking else {})}
+        extras = {"thinking": thinking, "steps": steps, "artifacts": artifacts}
+        if text or any(extras.values()):
+            answer = {"role": "assistant", "content": text, **{key: value for key, value in extras.items() if value}}
             chat["messages"] = [*chat["messages"], answer]
         with turn.changed:
             turn.running = False
             turn.changed.notify_all()
+
+    def _ask(self, ask, turn):
+        given = []
+        with self._lock:
+            self.waiting[ask.id] = (ask, turn, given)
+        turn.add({"approval": ask.frame()})
+        deadline = time.monotonic() + LONGEST_WAIT
+        while not given and not turn.stopped and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with self._lock:
+            self.waiting.pop(ask.id, None)
+        outcome = given[0] if given else "withdrawn" if turn.stopped else "expired"
+        turn.add({"approval_answered": ask.id, "call": f"call-{ask.id}", "outcome": outcome})
+        return ask.allowed if outcome.startswith("allowed") else ask.refused
 
     def _wait(self, name, turn):
         event = self._event(name)
@@ -276,7 +346,29 @@ class ScriptedHost:
                     return self._json(host._new_chat() if method == "POST" else {"conversations": host._listing()})
                 if path.startswith("/api/agent/conversations/"):
                     return self._conversation(method, path.rsplit("/", 1)[1], body)
+                if path == "/api/agent/approvals":
+                    return self._json({"approvals": [
+                        {**ask.frame(), "turn": turn.id, "conversation": turn.conversation}
+                        for ask, turn, _ in host.waiting.values()]})
+                if path.startswith("/api/agent/approvals/"):
+                    return self._approval(path.rsplit("/", 1)[1], body)
+                if path == "/api/agent/runs":
+                    return self._json({"runs": host.runs.get(query.get("conversation"), [])})
+                if path in host.artifacts:
+                    data = host.artifacts[path]
+                    self._head(200, "application/octet-stream", {
+                        "Content-Length": str(len(data)), "Content-Disposition": "attachment"})
+                    return self.wfile.write(data)
                 return self._file(path)
+
+            def _approval(self, question, body):
+                entry = host.waiting.get(question)
+                if entry is None:
+                    return self._refuse(404, "Nobody waits for this answer any more.", "approval_not_waiting")
+                if body["signature"] != entry[0].signature:
+                    return self._refuse(400, "The answer is for another action.", "approval_other_payload")
+                host.answer(question, body["outcome"])
+                return self._json({"ok": True})
 
             def _session(self, wanted):
                 chat = host._bind(wanted)

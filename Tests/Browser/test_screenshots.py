@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from scripted_host import Wait, done, words
+from scripted_host import Ask, Wait, done, step, words
 
 SIZES = [(360, 780), (390, 844), (820, 1180), (1440, 900)]
 ANSWER = """A rainbow is sunlight, taken apart by water.
@@ -87,3 +87,72 @@ def test_pictures_are_taken(host, open_page, width, height, scheme):
     empty = open_page(host.url, viewport={"width": width, "height": height}, color_scheme=scheme)
     empty.locator("#new").click()
     shoot(empty, "8-no-model")
+
+
+COMMAND = """python3 - <<'END'
+import csv
+rows = list(csv.reader(open("sales.csv")))
+total = sum(float(row[2]) for row in rows[1:])
+print(f"{len(rows) - 1} rows, total {total:.2f}")
+END"""
+PLACES = [(390, 844), (1440, 900)]
+
+
+@pytest.mark.skipif(not os.environ.get("ALCOVE_SHOTS"), reason="ALCOVE_SHOTS names no folder for pictures")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width,height", PLACES)
+def test_pictures_of_tools_are_taken(host, open_page, width, height, scheme):
+    folder = Path(os.environ["ALCOVE_SHOTS"])
+    folder.mkdir(parents=True, exist_ok=True)
+    page = open_page(host.url, viewport={"width": width, "height": height}, color_scheme=scheme)
+
+    def shoot(name):
+        page.screenshot(path=folder / f"{width}x{height}-{scheme}-{name}.png", animations="disabled")
+
+    page.click("#tools")
+    expect(page.locator(".notice")).to_be_visible()
+    shoot("tools-1-hint")
+    files = [{"name": "summary.csv", "bytes": 2_600, "url": "/api/code/artifacts/t/summary.csv"},
+             {"name": "chart.png", "bytes": 48_000, "url": "/api/code/artifacts/t/chart.png"}]
+    host.script(
+        {"thinking": "A short program adds the column."}, words("I will add up the column."),
+        {"tool_progress": "writing", "tool": "shell", "text": COMMAND}, Wait("written"),
+        Ask("q0", tool="write_file", shown="path: add.py\ncontent: " + COMMAND, effect="changes files of this chat", remember=True),
+        step("read_file", "sales.csv", seconds=0.2, receipt="r1"), step("shell", "python add.py", ok=False, seconds=1, receipt="r2"),
+        Ask("q1", shown=COMMAND.replace("\n", "↵\n") + "↵\nmv total ‹U+202E right-to-left override›vsc.latot"),
+        {"tool_progress": "running", "tool": "shell", "detail": "python3 - <<'END'", "seconds": 0},
+        {"tool_progress": "running", "tool": "shell", "seconds": 12, "text": "reading sales.csv\n1,204 rows read\n1,204 rows, total 88231.50\n"},
+        Wait("ran"), step("shell", "python3 - <<'END' import csv rows = list(csv.reader(open('sales.csv')))", seconds=12.4, receipt="r3", files=files),
+        words(" The 1,204 rows add up to **88,231.50**. The summary and a chart are above."), done(tokenCount=96, tokPerSec=38.2),
+    )
+    page.fill("#box", "Add up the third column of sales.csv and draw a chart of it.")
+    page.click("#send")
+    expect(page.locator("#strip-label")).to_have_text("Generating code…")
+    shoot("tools-2-writing")
+    host.release("written")
+    expect(page.get_by_role("button", name="Allow for this chat")).to_be_visible()
+    shoot("tools-3-ask-remember")
+    page.get_by_role("button", name="Refuse").click()
+    expect(page.locator(".ask[data-state=waiting]")).to_contain_text("shell")
+    shoot("tools-4-ask")
+    page.get_by_role("button", name="Allow").click()
+    expect(page.locator("#strip")).to_contain_text("Running code… 12s")
+    shoot("tools-5-running")
+    host.release("ran")
+    expect(page.locator(".assistant footer")).to_be_visible()
+    conversation = next(iter(host.turns.values())).conversation
+    kept = {"effect": "runs_code", "startedAt": "2026-03-01T10:00:00Z", "finishedAt": "2026-03-01T10:00:12Z"}
+    host.runs[conversation] = [{"id": "t", "state": "finished", "reason": None, "receipts": [
+        {**kept, "id": "r1", "tool": "read_file", "effect": "reads", "arguments": {"path": "sales.csv"}, "outcome": "succeeded", "observation": "a,b,c"},
+        {**kept, "id": "r2", "tool": "shell", "arguments": {"command": "python add.py"}, "outcome": "failed", "observation": "python: not found"},
+        {**kept, "id": "r3", "tool": "shell", "arguments": {"command": COMMAND, "seconds": 30}, "outcome": "succeeded", "observation": "1,204 rows, total 88231.50"},
+    ]}]
+    page.wait_for_timeout(200)
+    shoot("tools-6-answer")
+    page.get_by_text("What was done").click()
+    expect(page.locator(".receipt")).to_have_count(3)
+    page.locator(".receipt").last.get_by_text("What came back").click()
+    page.evaluate("document.getElementById('scroller').scrollTop = 1e6")
+    shoot("tools-7-receipts")
+    page.evaluate("document.getElementById('scroller').scrollTop = 0")
+    shoot("tools-8-top")

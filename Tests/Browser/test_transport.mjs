@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LOOKUP_LIMIT, RETRY_AFTER, Transport, TRUST, TRUST_UNANSWERED } from "../../Web/transport.js";
+import { lastLines, LOOKUP_LIMIT, RETRY_AFTER, Transport, TRUST, TRUST_UNANSWERED } from "../../Web/transport.js";
 
 /** A page without a browser: feeds events at a clock of its own and keeps the actions. */
 class Bench {
@@ -68,7 +68,8 @@ test("a plain answer is sent, painted and finished", () => {
             role: "assistant", content: "Paris", thinking: "hm",
             tokenCount: 2, tokPerSec: 40, aborted: false, truncated: false,
         },
-        outcome: { tokens: 2, perSecond: 40, stopped: false, truncated: false, error: null, incomplete: false },
+        outcome: { tokens: 2, perSecond: 40, stopped: false, truncated: false, error: null, incomplete: false, stoppedBy: null },
+        files: [],
     });
     assert.equal(bench.transport.answering, false);
 });
@@ -340,6 +341,128 @@ test("an error inside a turn keeps the words said before it", () => {
     bench.handle({ type: "ended", reader });
     assert.equal(bench.last("finish").message.content, "half");
     assert.equal(bench.last("finish").outcome.error, "The model ran out of memory.");
+});
+
+const question = { id: "q1", call: "k1", tool: "shell", shown: "ls", effect: "runs code", signature: "sig", remember: false, expires: 600 };
+const step = { skill_step: "shell", agent_id: null, skill: null, detail: "ls", ok: true, round: 1, seconds: 2.2, receipt: "r1", files: null };
+const file = (name) => ({ name, bytes: 10, url: `/api/code/artifacts/t1/${name}` });
+
+test("the strip follows a call being written, running and finished, with the last of what it says", () => {
+    const bench = new Bench();
+    const reader = bench.begin();
+    bench.frames(reader, { tool_progress: "writing", tool: null, text: "ls " }, { tool_progress: "writing", tool: "shell", text: "-l" });
+    assert.deepEqual(bench.last("strip"), { do: "strip", phase: "preparing", tool: "shell", lines: "ls -l" });
+    bench.frames(reader, { tool_progress: "running", tool: "shell", detail: "ls -l", seconds: 0 });
+    assert.deepEqual(bench.last("strip"), { do: "strip", phase: "running", tool: "shell", seconds: 0, lines: "ls -l" });
+    bench.frames(reader, { tool_progress: "running", tool: "shell", text: "one\n\ntwo\n", seconds: 1 });
+    bench.frames(reader, { tool_progress: "running", tool: "shell", text: "three\nfour", seconds: 2 });
+    assert.deepEqual(bench.last("strip"), { do: "strip", phase: "running", tool: "shell", seconds: 2, lines: "two\nthree\nfour" });
+    bench.frames(reader, step, { tool_progress: "finished", tool: "shell", seconds: 2.2 });
+    assert.deepEqual(bench.last("strip"), { do: "strip", phase: "finished", tool: "shell", seconds: 2.2, lines: "two\nthree\nfour" });
+    bench.frames(reader, { tool_progress: "writing", tool: "shell", text: "pwd" });
+    assert.equal(bench.last("strip").lines, "pwd");
+});
+
+test("the last lines leave out blanks, colours and what is too long", () => {
+    assert.equal(lastLines("a\n \n\u001b[31mb\u001b[0m\r\nc\rd\n\n"), "b\nc\nd");
+    assert.equal(lastLines("x".repeat(5_000)).length, 400);
+    assert.equal(lastLines("\n \n"), "");
+});
+
+test("a file that is told of twice belongs to its step once, and both are kept with the answer", () => {
+    const bench = new Bench();
+    const reader = bench.begin();
+    bench.frames(reader, { artifact: file("a.csv") }, { ...step, files: [file("a.csv"), file("b.csv")] }, { artifact: file("b.csv") });
+    assert.deepEqual(bench.last("step").files.map(({ name }) => name), ["a.csv", "b.csv"]);
+    bench.frames(reader, { artifact: file("late.csv") }, { ...done, stoppedBy: "round limit" });
+    bench.handle({ type: "ended", reader });
+    const { message, files, outcome } = bench.last("finish");
+    assert.deepEqual(files.map(({ name }) => name), ["late.csv"]);
+    assert.deepEqual(message.steps, [{ tool: "shell", detail: "ls", ok: true, seconds: 2.2, receipt: "r1" }]);
+    assert.equal(message.artifacts.length, 3);
+    assert.equal(outcome.stoppedBy, "round limit");
+});
+
+test("a question is answered once with its own signature, and the turn's word settles it", () => {
+    const bench = new Bench();
+    const reader = bench.begin();
+    bench.frames(reader, { approval: question });
+    assert.equal(bench.last("ask").ask.until, bench.now + 600_000);
+    assert.equal(bench.last("strip").phase, "asking");
+    bench.handle({ type: "answer", id: "q1", outcome: "allowed" });
+    assert.deepEqual(bench.last("answer"), { do: "answer", id: "q1", signature: "sig", outcome: "allowed" });
+    assert.deepEqual(bench.handle({ type: "answer", id: "q1", outcome: "allowed" }), []);
+    assert.deepEqual(bench.handle({ type: "answer", id: "q1", outcome: "refused" }), []);
+    bench.handle({ type: "answered", id: "q1", outcome: "allowed" });
+    bench.frames(reader, { approval_answered: "q1", call: "k1", outcome: "allowed" });
+    assert.equal(bench.last("askState").state, "allowed");
+    assert.equal(bench.count("checkAsks"), 0);
+});
+
+test("what may not be remembered is not allowed for the chat, and a question unknown here is not answered", () => {
+    const bench = new Bench();
+    bench.frames(bench.begin(), { approval: question });
+    assert.deepEqual(bench.handle({ type: "answer", id: "q1", outcome: "allowed_for_chat" }), []);
+    assert.deepEqual(bench.handle({ type: "answer", id: "q2", outcome: "allowed" }), []);
+});
+
+test("an answer the host no longer waits for says so, until the turn tells what it was", () => {
+    const bench = new Bench();
+    const reader = bench.begin();
+    bench.frames(reader, { approval: question });
+    bench.handle({ type: "answer", id: "q1", outcome: "allowed" });
+    bench.handle({ type: "answerRefused", id: "q1", status: 404 });
+    assert.equal(bench.last("askState").state, "elsewhere");
+    bench.frames(reader, { approval_answered: "q1", call: "k1", outcome: "refused" });
+    assert.equal(bench.last("askState").state, "refused");
+});
+
+test("an answer that did not arrive may be given again", () => {
+    const bench = new Bench();
+    bench.frames(bench.begin(), { approval: question });
+    bench.handle({ type: "answer", id: "q1", outcome: "refused" });
+    bench.handle({ type: "answerRefused", id: "q1", status: 0 });
+    assert.equal(bench.last("askState").state, "waiting");
+    bench.handle({ type: "answer", id: "q1", outcome: "refused" });
+    assert.equal(bench.count("answer"), 2);
+});
+
+test("a replay asks again only what is open, and the host says what still is", () => {
+    const bench = new Bench({ activeTurn: running("t9") });
+    const { reader } = bench.last("attach");
+    bench.handle({ type: "headers", reader, turn: "t9" });
+    bench.frames(reader, { approval: question }, { approval: { ...question, id: "q2" } }, { approval: { ...question, id: "q3" } });
+    assert.equal(bench.last("ask").ask.state, "waiting");
+    assert.equal(bench.count("checkAsks"), 3);
+    bench.handle({ type: "asksWaiting", asks: [{ id: "q2", expires: 40 }], checked: ["q1", "q2"] });
+    const states = bench.log.filter((action) => action.do === "askState");
+    assert.deepEqual(states.map(({ id, state }) => [id, state]), [["q1", "elsewhere"], ["q2", "waiting"]]);
+    assert.equal(states[1].until, bench.now + 40_000);
+});
+
+test("a question answered here stays answered when the line is cut and the turn is read again", () => {
+    const bench = new Bench();
+    const first = bench.begin();
+    bench.frames(first, { approval: question });
+    bench.handle({ type: "answer", id: "q1", outcome: "allowed" });
+    bench.handle({ type: "failed", reader: first, transport: true });
+    bench.handle({ type: "retry" });
+    bench.found(running("t1"));
+    const second = bench.last("attach").reader;
+    bench.handle({ type: "headers", reader: second, turn: "t1" });
+    bench.frames(second, { approval: question });
+    assert.equal(bench.last("ask").ask.state, "sending");
+    assert.deepEqual(bench.handle({ type: "answer", id: "q1", outcome: "allowed" }), []);
+    bench.frames(second, { approval_answered: "q1", call: "k1", outcome: "allowed" });
+    assert.equal(bench.last("askState").state, "allowed");
+});
+
+test("a question nobody answered closes with its turn", () => {
+    const bench = new Bench();
+    bench.frames(bench.begin(), { approval: question });
+    bench.handle({ type: "stop" });
+    assert.equal(bench.last("askState").state, "withdrawn");
+    assert.deepEqual(bench.handle({ type: "answer", id: "q1", outcome: "allowed" }), []);
 });
 
 test("every order of a few events ends idle or answering, never throws, and never loses a draft", () => {

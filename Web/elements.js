@@ -1,0 +1,36 @@
+// The few elements that the page's parts make by hand. Words go in as text, never as HTML.
+
+export function make(name, className = "", words = "") {
+    const element = document.createElement(name);
+    if (className) element.className = className;
+    if (words) element.textContent = words;
+    return element;
+}
+
+export function makeButton(className, words) {
+    const button = make("button", className, words);
+    button.type = "button";
+    return button;
+}
+
+/** A disclosure, closed. Its content is appended after. */
+export function makeFold(className, ...words) {
+    const fold = make("details", `fold ${className}`);
+    const label = make("span");
+    label.append(...words);
+    fold.append(make("summary"));
+    fold.firstElementChild.append(icon("chevron"), label);
+    return fold;
+}
+
+/** A symbol out of icons.svg, for the eye only: what it stands for is said in words beside it or in a label. */
+export function icon(name) {
+    const space = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(space, "svg");
+    svg.setAttribute("class", "icon");
+    svg.setAttribute("aria-hidden", "true");
+    const use = document.createElementNS(space, "use");
+    use.setAttribute("href", `icons.svg#${name}`);
+    svg.append(use);
+    return svg;
+}
