@@ -1,5 +1,5 @@
 public import AlcoveCore
-public import AlcoveTemplates
+internal import AlcoveTemplates
 internal import Dispatch
 internal import Synchronization
 internal import llama
@@ -14,8 +14,8 @@ public final class LlamaEngine: LanguageModel {
         public var threads: Int?
         /// How the model should be sampled, where a request does not say; nil is what the file says.
         public var sampling: SamplingOptions?
-        /// How an unknown template is tried before it is used; nil trusts every template.
-        public var templateTrial: (@Sendable (TemplateTrial) throws(TemplateError) -> Void)?
+        /// The program that serves `TemplateWorker`: a template is tried and rendered there. nil trusts every template.
+        public var templateWorker: [String]?
 
         public init() {}
     }
@@ -27,6 +27,8 @@ public final class LlamaEngine: LanguageModel {
     private let loop: EngineLoop
     private let vocabulary: Vocabulary
     private let template: ChatTemplate
+    /// Where the template is rendered, when it came with the file.
+    private let worker: Mutex<TemplateWorker?>
     /// Rendering and tokenising take milliseconds: not on the engine's thread, and not on the shared pool.
     private let prompts = DispatchQueue(label: "alcove.prompts")
 
@@ -84,9 +86,9 @@ public final class LlamaEngine: LanguageModel {
         }
         let bos = vocabulary.spelling(of: vocabulary.bos)
         let eos = vocabulary.spelling(of: llama_vocab_eos(vocabulary.raw))
-        if let source, let trial = options.templateTrial {
-            try trial(TemplateTrial(source: source, bos: bos, eos: eos))
-        }
+        let worker = source == nil ? nil : options.templateWorker.map { TemplateWorker(command: $0) }
+        if let source { try worker?.run(TemplateTrial(source: source, bos: bos, eos: eos)) }
+        self.worker = Mutex(worker)
         template = try ChatTemplate(source: source ?? ChatTemplate.chatML, bos: bos, eos: eos)
 
         let trained = Int(llama_model_n_ctx_train(model.raw))
@@ -131,7 +133,7 @@ public final class LlamaEngine: LanguageModel {
         stop.whenSet { [weak loop] in loop?.wake() }
         prompts.async { [self] in
             do {
-                let prompt = try template.render(
+                let prompt = try render(
                     Conversation(messages: request.messages, tools: request.tools, thinking: request.thinking))
                 let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prompt.parts).tokens
                 try submit(tokens, prompt: prompt, request: request, stop: stop, to: continuation)
@@ -140,6 +142,12 @@ public final class LlamaEngine: LanguageModel {
             }
         }
         return stream
+    }
+
+    private func render(_ conversation: Conversation) throws -> RenderedPrompt {
+        try worker.withLock { worker in
+            if let worker { try template.render(conversation, in: worker) } else { try template.render(conversation) }
+        }
     }
 
     private func submit(

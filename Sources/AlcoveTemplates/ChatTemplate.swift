@@ -17,6 +17,8 @@ public final class ChatTemplate: Sendable {
     public static let maximumBytes = 1 << 20
 
     public let source: String
+    private let bos: String
+    private let eos: String
     private let handle: Handle
     /// Whether the template declares tools and writes their calls.
     let knowsTools: Bool
@@ -33,6 +35,8 @@ public final class ChatTemplate: Sendable {
         // The library asserts that there is one.
         guard source.contains(where: { !$0.isWhitespace }) else { throw .fault(reason: "it is empty", line: nil) }
         self.source = source
+        self.bos = bos
+        self.eos = eos
         var failure: UnsafeMutablePointer<CChar>?
         guard let raw = alcove_chat_open(source, bos, eos, &failure) else {
             _ = try ChatLibrary.take(failure)
@@ -47,7 +51,23 @@ public final class ChatTemplate: Sendable {
     ///
     /// - Throws: `TemplateError.refused` with the template's own words, `.fault` with the line.
     public func render(_ conversation: Conversation) throws(TemplateError) -> RenderedPrompt {
-        let document = try ChatLibrary.take(alcove_chat_apply(handle.raw, conversation.request.text()))
+        try ChatTemplate.prompt(in: try document(for: conversation.request))
+    }
+
+    /// The same, rendered in a child: a template may do what it does not on a trial when it meets certain words.
+    ///
+    /// - Throws: also `.tooCostly`, when it reached a limit.
+    public func render(_ conversation: Conversation, in worker: TemplateWorker) throws(TemplateError) -> RenderedPrompt {
+        let trial = TemplateTrial(source: source, bos: bos, eos: eos)
+        return try ChatTemplate.prompt(in: try worker.apply(trial, to: conversation.request))
+    }
+
+    /// What the library makes of a conversation, as it crosses the pipe from a child.
+    func document(for request: JSONValue) throws(TemplateError) -> JSONValue {
+        try ChatLibrary.take(alcove_chat_apply(handle.raw, request.text()))
+    }
+
+    private static func prompt(in document: JSONValue) throws(TemplateError) -> RenderedPrompt {
         let prompt = RenderedPrompt(document: document)
         if document["marked"]?.bool != true { throw .unmarked }
         return prompt
