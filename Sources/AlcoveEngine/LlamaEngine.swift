@@ -82,7 +82,8 @@ public final class LlamaEngine: LanguageModel {
         var notices: [String] = []
         let source = model.chatTemplate
         if source == nil {
-            notices.append("This model brings no chat template, so the common ChatML format is used; answers may be odd.")
+            notices.append(
+                "This model brings no chat template, so the common ChatML format is used; answers may be odd.")
         }
         let bos = vocabulary.spelling(of: vocabulary.bos)
         let eos = vocabulary.spelling(of: llama_vocab_eos(vocabulary.raw))
@@ -198,7 +199,9 @@ public final class LlamaEngine: LanguageModel {
 
     /// Tokens of a text in which every control token's spelling is that token, as in a template's own text.
     public func tokenize(text: String) -> (tokens: [Int32], controlPositions: [Int]) {
-        let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: [RenderedPrompt.Part(text: text, isInput: false)])
+        let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: [
+            RenderedPrompt.Part(text: text, isInput: false)
+        ])
         return (result.tokens, result.controlPositions)
     }
 

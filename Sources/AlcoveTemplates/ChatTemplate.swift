@@ -57,7 +57,8 @@ public final class ChatTemplate: Sendable {
     /// The same, rendered in a child: a template may do what it does not on a trial when it meets certain words.
     ///
     /// - Throws: also `.tooCostly`, when it reached a limit.
-    public func render(_ conversation: Conversation, in worker: TemplateWorker) throws(TemplateError) -> RenderedPrompt {
+    public func render(_ conversation: Conversation, in worker: TemplateWorker) throws(TemplateError) -> RenderedPrompt
+    {
         let trial = TemplateTrial(source: source, bos: bos, eos: eos)
         return try ChatTemplate.prompt(in: try worker.apply(trial, to: conversation.request))
     }
