@@ -1,5 +1,5 @@
 public import AlcoveCore
-public import AlcoveTemplates
+internal import AlcoveTemplates
 internal import Dispatch
 internal import Synchronization
 internal import llama
@@ -14,8 +14,8 @@ public final class LlamaEngine: LanguageModel {
         public var threads: Int?
         /// How the model should be sampled, where a request does not say; nil is what the file says.
         public var sampling: SamplingOptions?
-        /// How an unknown template is tried before it is used; nil trusts every template.
-        public var templateTrial: (@Sendable (TemplateTrial) throws(TemplateError) -> Void)?
+        /// The program that serves `TemplateWorker`: a template is tried and rendered there. nil trusts every template.
+        public var templateWorker: [String]?
 
         public init() {}
     }
@@ -80,14 +80,14 @@ public final class LlamaEngine: LanguageModel {
         var notices: [String] = []
         let source = model.chatTemplate
         if source == nil {
-            notices.append("This model brings no chat template, so the common ChatML format is used; answers may be odd.")
+            notices.append(
+                "This model brings no chat template, so the common ChatML format is used; answers may be odd.")
         }
         let bos = vocabulary.spelling(of: vocabulary.bos)
         let eos = vocabulary.spelling(of: llama_vocab_eos(vocabulary.raw))
-        if let source, let trial = options.templateTrial {
-            try trial(TemplateTrial(source: source, bos: bos, eos: eos))
-        }
-        template = try ChatTemplate(source: source ?? ChatTemplate.chatML, bos: bos, eos: eos)
+        let worker = source == nil ? nil : options.templateWorker.map { TemplateWorker(command: $0) }
+        if let source { try worker?.run(TemplateTrial(source: source, bos: bos, eos: eos)) }
+        template = try ChatTemplate(source: source ?? ChatTemplate.chatML, bos: bos, eos: eos, worker: worker)
 
         let trained = Int(llama_model_n_ctx_train(model.raw))
         let wanted = options.contextLength ?? min(max(trained, 512), 8192)
@@ -216,7 +216,9 @@ public final class LlamaEngine: LanguageModel {
 
     /// Tokens of a text in which every control token's spelling is that token, as in a template's own text.
     public func tokenize(text: String) -> (tokens: [Int32], controlPositions: [Int]) {
-        let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: [RenderedPrompt.Part(text: text, isInput: false)])
+        let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: [
+            RenderedPrompt.Part(text: text, isInput: false)
+        ])
         return (result.tokens, result.controlPositions)
     }
 

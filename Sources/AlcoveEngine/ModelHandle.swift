@@ -11,7 +11,8 @@ final class ModelHandle: @unchecked Sendable {
     /// Loads a file; blocks until it is in memory.
     ///
     /// - Parameter progress: Called on the loading thread with 0 to 1; false stops the loading.
-    init(path: String, vocabularyOnly: Bool = false, progress: @escaping @Sendable (Double) -> Bool) throws(EngineError) {
+    init(path: String, vocabularyOnly: Bool = false, progress: @escaping @Sendable (Double) -> Bool) throws(EngineError)
+    {
         LlamaLibrary.start()
         _ = LlamaLibrary.takeLastError()
         let reporter = ProgressReporter(report: progress)

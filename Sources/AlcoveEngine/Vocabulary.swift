@@ -48,7 +48,8 @@ package final class Vocabulary: @unchecked Sendable {
                 found.insert(UInt8(bitPattern: text[0]))
             } else if text[0] == 0x3C, strlen(text) == 6 {  // <
                 let name = String(cString: text)
-                if name.hasPrefix("<0x"), name.hasSuffix(">"), let byte = UInt8(name.dropFirst(3).dropLast(), radix: 16) {
+                if name.hasPrefix("<0x"), name.hasSuffix(">"), let byte = UInt8(name.dropFirst(3).dropLast(), radix: 16)
+                {
                     found.insert(byte)
                 }
             }

@@ -1,4 +1,5 @@
 public import AlcoveCore
+internal import Synchronization
 internal import llama
 
 /// A model's chat template, parsed: turns conversations into prompts.
@@ -17,7 +18,11 @@ public final class ChatTemplate: Sendable {
     public static let maximumBytes = 1 << 20
 
     public let source: String
+    private let bos: String
+    private let eos: String
     private let handle: Handle
+    /// Where a template that came with a file renders; nil renders in this process. One conversation at a time.
+    private let worker: Mutex<TemplateWorker?>
     /// Whether the template has a form for calls, and whether it declares tools by itself.
     let writesCalls: Bool
     let declaresTools: Bool
@@ -26,20 +31,26 @@ public final class ChatTemplate: Sendable {
     ///
     /// - Parameters:
     ///   - bos: The text of the token that begins a sequence, empty when there is none; likewise `eos` at the end.
+    ///   - worker: A child to render in: a template may do what it does not on a trial when it meets certain words.
     /// - Throws: `TemplateError.fault` with the line.
-    public init(source: String, bos: String, eos: String) throws(TemplateError) {
+    public init(
+        source: String, bos: String, eos: String, worker: sending TemplateWorker? = nil
+    ) throws(TemplateError) {
         guard source.utf8.count <= ChatTemplate.maximumBytes else {
             throw .fault(reason: "it has \(source.utf8.count) bytes, more than \(ChatTemplate.maximumBytes)", line: nil)
         }
         // The library asserts that there is one.
         guard source.contains(where: { !$0.isWhitespace }) else { throw .fault(reason: "it is empty", line: nil) }
         self.source = source
+        self.bos = bos
+        self.eos = eos
         var failure: UnsafeMutablePointer<CChar>?
         guard let raw = alcove_chat_open(source, bos, eos, &failure) else {
             _ = try ChatLibrary.take(failure)
             throw .fault(reason: "an unknown fault", line: nil)
         }
         handle = Handle(raw: raw)
+        self.worker = Mutex(worker)
         // A template whose answers nobody can parse fails here, and renders all the same.
         let known = try? ChatLibrary.take(alcove_chat_capabilities(raw))
         writesCalls = known?["supports_tool_calls"]?.bool ?? false
@@ -48,9 +59,28 @@ public final class ChatTemplate: Sendable {
 
     /// Renders a conversation into the prompt that makes the model answer it.
     ///
-    /// - Throws: `TemplateError.refused` with the template's own words, `.fault` with the line.
+    /// - Throws: `TemplateError.refused` with the template's own words, `.fault` with the line; in a child also
+    ///   `.tooCostly`, when it reached a limit.
     public func render(_ conversation: Conversation) throws(TemplateError) -> RenderedPrompt {
-        let document = try ChatLibrary.take(alcove_chat_apply(handle.raw, conversation.request.text()))
+        let request = conversation.request
+        let trial = TemplateTrial(source: source, bos: bos, eos: eos)
+        let answer = worker.withLock { worker -> Result<JSONValue, TemplateError> in
+            do throws(TemplateError) {
+                if let worker { return .success(try worker.apply(trial, to: request)) }
+                return .success(try document(for: request))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try ChatTemplate.prompt(in: try answer.get())
+    }
+
+    /// What the library makes of a conversation, as it crosses the pipe from a child.
+    func document(for request: JSONValue) throws(TemplateError) -> JSONValue {
+        try ChatLibrary.take(alcove_chat_apply(handle.raw, request.text()))
+    }
+
+    private static func prompt(in document: JSONValue) throws(TemplateError) -> RenderedPrompt {
         let prompt = RenderedPrompt(document: document)
         if document["marked"]?.bool != true { throw .unmarked }
         return prompt

@@ -2,8 +2,8 @@ internal import AlcoveCore
 
 /// A first, guarded use of a template that nobody here knows.
 ///
-/// A template is a program that came with a file. Before it runs in this process it runs once in a child with limits on
-/// time and memory, over conversations that visit what templates usually do.
+/// A template is a program that came with a file. Before its model answers it runs once in a child with limits on time and
+/// memory, over conversations that visit what templates usually do.
 public struct TemplateTrial: Sendable, Hashable {
     public var source: String
     public var bos: String

@@ -35,6 +35,18 @@ public final class TemplateWorker {
         }
     }
 
+    /// Renders a conversation with a model's template; as `ChatTemplate.document(for:)`.
+    func apply(_ trial: TemplateTrial, to request: JSONValue) throws(TemplateError) -> JSONValue {
+        let answer = try ask([
+            "op": "apply", "source": .string(trial.source), "bos": .string(trial.bos), "eos": .string(trial.eos),
+            "request": request,
+        ])
+        guard let document = answer["document"] else {
+            throw .untried(reason: "the program that renders it does something else")
+        }
+        return document
+    }
+
     /// Renders any source with any context; as `Jinja.render`.
     public func render(template: String, context: JSONValue, now: Int64? = nil) throws(TemplateError) -> String {
         let answer = try ask([
@@ -92,12 +104,13 @@ public final class TemplateWorker {
         var input: [UInt8] = []
         var searched = 0
         var piece = [UInt8](repeating: 0, count: 64 << 10)
+        var last: (trial: TemplateTrial, template: ChatTemplate)?
         while true {
             while let end = input[searched...].firstIndex(of: 0x0A) {
                 let line = Array(input[..<end])
                 input.removeSubrange(...end)
                 searched = 0
-                let answer = self.answer(to: line)
+                let answer = self.answer(to: line, last: &last)
                 guard writeAll(answer.bytes() + [0x0A], to: STDOUT_FILENO) else { return }
             }
             searched = input.count
@@ -108,7 +121,10 @@ public final class TemplateWorker {
         }
     }
 
-    private static func answer(to line: [UInt8]) -> JSONValue {
+    /// - Parameter last: The template used last: a model's is asked for again and again.
+    private static func answer(
+        to line: [UInt8], last: inout (trial: TemplateTrial, template: ChatTemplate)?
+    ) -> JSONValue {
         do {
             let request = try JSONValue(parsing: line)
             // At the end of the time the system ends this process: nothing inside a render could be asked to stop.
@@ -120,6 +136,17 @@ public final class TemplateWorker {
                     eos: request["eos"]?.string ?? ""
                 ).run()
                 return ["ok": true]
+            }
+            if request["op"]?.string == "apply" {
+                let trial = TemplateTrial(
+                    source: request["source"]?.string ?? "", bos: request["bos"]?.string ?? "",
+                    eos: request["eos"]?.string ?? "")
+                if last?.trial != trial {
+                    let template = try ChatTemplate(source: trial.source, bos: trial.bos, eos: trial.eos)
+                    last = (trial, template)
+                }
+                guard let template = last?.template else { return [:] }
+                return ["document": try template.document(for: request["request"] ?? [:])]
             }
             if request["op"]?.string == "toolcall" { return try CallPlumbing.toolcall(request["line"] ?? [:]) }
             if request["op"]?.string == "grammar" { return try CallPlumbing.grammar(request["line"] ?? [:]) }

@@ -110,3 +110,25 @@ def test_a_model_cut_short_while_it_answers_ends_in_a_sentence(serve, model, tmp
     file.unlink()
     last = host.process.stderr.read().splitlines()[-1]
     assert last.startswith("alcove: A file was cut short while it was in use, most likely the model's.")
+
+
+WAITS_FOR_A_WORD = """
+{%- if messages[-1].content == 'boom' %}ATTACK{% endif -%}
+{%- for message in messages %}{{ message.role + ': ' + message.content + '\\n' }}{% endfor -%}"""
+
+
+@pytest.mark.parametrize("attack, limit", [
+    ("{% for i in range(1000000000) %}{% endfor %}", "it computed for more than"),
+    ("{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}", "it is nested too deeply"),
+])
+def test_a_template_that_waits_for_a_word_hurts_nobody(serve, made, attack, limit):
+    file = made(**{TEMPLATE: gguf.text(WAITS_FOR_A_WORD.replace("ATTACK", attack))})
+    host = serve("--port", 0, "--model", file).wait()
+    assert host.wait_for_model()["state"] == "Loaded"
+
+    status, refusal = host.chat(host.session()["sessionId"], [{"role": "user", "content": "boom"}], maxTokens=1)
+
+    assert status == 422
+    assert limit in refusal["error"]
+    assert host.chat(host.session()["sessionId"], [{"role": "user", "content": "Hi"}], maxTokens=1)[0] == 200
+    assert host.stop() == 0

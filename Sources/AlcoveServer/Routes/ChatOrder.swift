@@ -119,7 +119,8 @@ struct ChatOrder: Sendable {
             guard let number = value.double, range.contains(number) else {
                 throw InputError(
                     code: "bad_number",
-                    message: "\"\(key)\" should be a number from \(short(range.lowerBound)) to \(short(range.upperBound)).")
+                    message:
+                        "\"\(key)\" should be a number from \(short(range.lowerBound)) to \(short(range.upperBound)).")
             }
             return number
         }

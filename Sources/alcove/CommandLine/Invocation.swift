@@ -93,7 +93,8 @@ struct Invocation: Sendable {
             }
             // Mostly a shell variable that is not set: taken as it is, a folder would be the current one.
             guard !text.isEmpty else {
-                throw UsageError("\(option.name) needs a value, not an empty one.", hint: "Write \(option.name) \(value).")
+                throw UsageError(
+                    "\(option.name) needs a value, not an empty one.", hint: "Write \(option.name) \(value).")
             }
             values[option.name] = text
         } else {
@@ -109,7 +110,8 @@ struct Invocation: Sendable {
                 "\(name) needs \(needed[arguments.count].name).", hint: "\(name) --help shows how it is used.")
         }
         for (argument, text) in zip(command.arguments, arguments) where text.isEmpty && !argument.isOptional {
-            throw UsageError("\(name) needs \(argument.name), not an empty one.", hint: "\(name) --help shows how it is used.")
+            throw UsageError(
+                "\(name) needs \(argument.name), not an empty one.", hint: "\(name) --help shows how it is used.")
         }
         if arguments.count > command.arguments.count, command.arguments.last?.repeats != true {
             throw UsageError(

@@ -12,7 +12,8 @@ enum CommonOptions {
         name: "--context", short: "c", value: "TOKENS",
         help: "Most tokens of one chat. Default: what the model was made for, at most 8192.")
     static let threads = Command.Option(
-        name: "--threads", short: "t", value: "N", help: "Threads that compute, at most one a core. Default: one a core.")
+        name: "--threads", short: "t", value: "N",
+        help: "Threads that compute, at most one a core. Default: one a core.")
     static let engine = [model, context, threads]
 
     static let maxTokens = Command.Option(

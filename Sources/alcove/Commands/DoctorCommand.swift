@@ -52,7 +52,8 @@ enum DoctorCommand {
         let isWritable = isFolder && access(folder, W_OK) == 0
         return Finding(
             subject: "root folder", isGood: isWritable, isNeeded: true,
-            found: isWritable ? folders.root : isFolder ? "\(folders.root) cannot be written" : "\(folder) is no folder",
+            found: isWritable
+                ? folders.root : isFolder ? "\(folders.root) cannot be written" : "\(folder) is no folder",
             remedy: isWritable ? nil : "Nothing can be kept. Choose another folder with --root.")
     }
 

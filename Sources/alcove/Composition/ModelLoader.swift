@@ -28,8 +28,7 @@ struct ModelLoader: Sendable {
         options.contextLength = context
         options.threads = threads
         options.sampling = ModelLoader.sampling(ofFile: path)
-        let command = [program, "plumbing", "template-worker"]
-        options.templateTrial = { trial throws(TemplateError) in try TemplateWorker(command: command).run(trial) }
+        options.templateWorker = [program, "plumbing", "template-worker"]
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)
         return LoadedModel(model: engine, notices: engine.notices) { await engine.unload() }
     }
