@@ -313,13 +313,16 @@ async function openSession(id) {
     const same = chat?.id === session.conversationId;
     dispatch({ type: "left" });
     if (chat !== null && !same) clearNotices();
+    // Words typed before any chat was open belong to the first that opens.
+    const typed = chat === null ? composer.text : "";
+    if (typed !== "") keepDraft("");
     chat = {
         id: session.conversationId, sessionId: session.sessionId, title: session.title, think: session.think,
         history: [...(session.messages ?? [])],
     };
     history.replaceState(null, "", `#chat=${encodeURIComponent(chat.id)}`);
-    // Words typed before any chat was open belong to the first that opens.
-    if (!same) composer.text = localStorage.getItem(draftKey()) ?? "";
+    if (!same) composer.text = [localStorage.getItem(draftKey()), typed].filter(Boolean).join("\n");
+    if (typed !== "") keepDraft(composer.text);
     composer.setTools(toolsAreOn());
     view.show(chat.history);
     showTitle();
@@ -449,6 +452,8 @@ async function start() {
     else await openChat(launch.conversation ?? chats[0]?.id ?? "new");
     if (!formatted) notice({ sentence: t("plainText") });
     started = true;
+    // The host came back between the chat that did not open and here: no change is left to wait for.
+    if (chat === null && model.state === "Loaded" && $("gate").hidden) setTimeout(modelChanged, 1_000, true);
     composer.setReady(chat !== null && model.state === "Loaded");
     composer.focusOnDesk();
     document.documentElement.dataset.started = "true";

@@ -568,6 +568,24 @@ def test_a_host_that_comes_back_is_found_again(host, open_page):
     finished(page)
 
 
+def test_words_typed_before_any_chat_was_open_stay_in_the_box(host, open_page):
+    page = open_page(host.url)
+    sessions = []
+    page.route("**/api/sessions?*", lambda route: sessions.append(route))
+    with page.expect_request("**/api/sessions?*"):
+        page.reload()
+    page.fill("#box", "early words")
+    expect(page.locator("#send")).to_be_disabled()
+
+    sessions[0].continue_()
+
+    expect(page.locator("#send")).to_be_enabled()
+    expect(page.locator("#box")).to_have_value("early words")
+    page.unroute_all()
+    page.reload()
+    expect(page.locator("#box")).to_have_value("early words")
+
+
 @pytest.mark.parametrize("width", [320, 360, 390, 820, 1440])
 def test_nothing_is_wider_than_the_window_and_every_control_can_be_hit(host, open_page, width):
     page = open_page(host.url, viewport={"width": width, "height": 780})
