@@ -42,6 +42,13 @@ package actor ApprovalBroker {
     package struct Question: Sendable, Hashable {
         package var turn: TurnID
         package var note: ApprovalNote
+        /// Monotonic nanoseconds.
+        package var askedAt: UInt64
+
+        /// Seconds it still waits.
+        package var secondsLeft: Int {
+            max(0, note.expiresInSeconds - Int((Platform.monotonicNanoseconds - askedAt) / 1_000_000_000))
+        }
     }
 
     private struct Waiting {
@@ -81,7 +88,8 @@ package actor ApprovalBroker {
                 self.settle(note.id, .expired)
             }
             waiting[note.id] = Waiting(
-                question: Question(turn: turn, note: note), continuation: continuation, timer: timer)
+                question: Question(turn: turn, note: note, askedAt: Platform.monotonicNanoseconds),
+                continuation: continuation, timer: timer)
             order.append(note.id)
             whenAsked()
             stop.whenSet { Task { await self.settle(note.id, .withdrawn) } }

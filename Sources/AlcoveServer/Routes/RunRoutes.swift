@@ -21,6 +21,7 @@ struct RunRoutes: Sendable {
         var list: [JSONValue] = []
         for question in await host.broker.questions {
             var object = PageFrames.approval(question.note).object ?? JSONObject()
+            object["expires"] = JSONValue(question.secondsLeft)
             object["turn"] = .string(question.turn.text)
             object["conversation"] = JSONValue(try? await host.turns.turn(question.turn)?.key)
             list.append(.object(object))
