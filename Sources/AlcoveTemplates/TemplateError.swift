@@ -63,6 +63,11 @@ extension TemplateError {
     /// From a failure document of the library's door (Native/llama/alcove_chat.h).
     init(failure: JSONValue) {
         let text = failure["error"]?.string ?? "an unknown fault"
+        // Inside a template the library's own word for it comes with a trace of where memory ran out.
+        if text.contains("std::bad_alloc") {
+            self = .tooCostly(reason: "it needs more memory than it may have")
+            return
+        }
         switch failure["kind"]?.string {
         case "raised": self = .refused(words: text)
         case "schema": self = .badSchema(reason: TemplateError.tidy(text))

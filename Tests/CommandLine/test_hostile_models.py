@@ -117,11 +117,11 @@ WAITS_FOR_A_WORD = """
 {%- for message in messages %}{{ message.role + ': ' + message.content + '\\n' }}{% endfor -%}"""
 
 
-@pytest.mark.parametrize("attack, limit", [
-    ("{% for i in range(1000000000) %}{% endfor %}", "it computed for more than"),
-    ("{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}", "it is nested too deeply"),
+@pytest.mark.parametrize("attack, limits", [
+    ("{% for i in range(1000000000) %}{% endfor %}", ("it computed for more than", "it needs more memory")),
+    ("{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}", ("it is nested too deeply",)),
 ])
-def test_a_template_that_waits_for_a_word_hurts_nobody(serve, made, attack, limit):
+def test_a_template_that_waits_for_a_word_hurts_nobody(serve, made, attack, limits):
     file = made(**{TEMPLATE: gguf.text(WAITS_FOR_A_WORD.replace("ATTACK", attack))})
     host = serve("--port", 0, "--model", file).wait()
     assert host.wait_for_model()["state"] == "Loaded"
@@ -129,6 +129,18 @@ def test_a_template_that_waits_for_a_word_hurts_nobody(serve, made, attack, limi
     status, refusal = host.chat(host.session()["sessionId"], [{"role": "user", "content": "boom"}], maxTokens=1)
 
     assert status == 422
-    assert limit in refusal["error"]
+    # Time or memory, whichever this machine reaches first.
+    assert any(limit in refusal["error"] for limit in limits)
     assert host.chat(host.session()["sessionId"], [{"role": "user", "content": "Hi"}], maxTokens=1)[0] == 200
     assert host.stop() == 0
+
+
+def test_a_hole_of_half_a_terabyte_behind_a_model_is_refused_at_once(alcove, model, tmp_path):
+    file = tmp_path / "hole.gguf"
+    shutil.copyfile(model, file)
+    os.truncate(file, 500 << 30)
+
+    done = alcove("ask", "Hi", "--model", file, timeout=20)
+
+    assert done.returncode == 65
+    assert "behind its last tensor" in done.stderr

@@ -200,10 +200,10 @@ actor AgentRun {
         return true
     }
 
-    private func refuse(_ call: ToolCall, _ text: String, _ round: Int) {
+    private func refuse(_ call: ToolCall, _ text: String, _ round: Int, detail: String = "") {
         finish(
             ToolNote(
-                call: call.id, tool: call.name, succeeded: false, detail: "", observation: text, round: round,
+                call: call.id, tool: call.name, succeeded: false, detail: detail, observation: text, round: round,
                 seconds: 0, receipt: nil))
     }
 
@@ -224,28 +224,29 @@ actor AgentRun {
             return true
         }
         let name = checked.tool.declaration.name
+        let detail = Excerpt.line(checked.tool.detail(of: checked.arguments.value))
         turn.append(
             .callParsed(
                 CallNote(
                     id: call.id, tool: name, arguments: String(decoding: checked.arguments.canonical, as: UTF8.self),
                     signature: checked.arguments.signature, round: round)))
         if profile.refusesDuplicates, repeats.count(of: checked.arguments.signature) > 0 {
-            refuse(call, "This exact call was made already in this run; use its result.", round)
+            refuse(call, "This exact call was made already in this run; use its result.", round, detail: detail)
             return true
         }
         switch policy(profile).decide(checked.tool.effect) {
         case .refused(let sentence):
-            refuse(call, sentence, round)
+            refuse(call, sentence, round, detail: detail)
             return true
         case .needsApproval:
             let outcome = await approve(checked)
             guard outcome == .allowed || outcome == .allowedForChat else {
-                refuse(call, AgentRun.words(for: outcome), round)
+                refuse(call, AgentRun.words(for: outcome), round, detail: detail)
                 return outcome != .withdrawn
             }
             // Whatever was switched meanwhile counts.
             if case .refused(let sentence) = policy(profile).decide(checked.tool.effect) {
-                refuse(call, sentence, round)
+                refuse(call, sentence, round, detail: detail)
                 return true
             }
         case .allowed: break

@@ -36,6 +36,7 @@ package struct GGUFError: UserFacingError, Hashable {
         case badTensorType = "gguf_bad_tensor_type"
         case needsConversion = "gguf_needs_conversion"
         case badOffset = "gguf_bad_offset"
+        case trailingBytes = "gguf_trailing_bytes"
         // Sound files that say something impossible, or are no model to talk to.
         case wrongKeyType = "gguf_wrong_key_type"
         case badNumber = "gguf_bad_number"

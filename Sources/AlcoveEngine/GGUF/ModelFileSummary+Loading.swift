@@ -25,12 +25,25 @@ extension ModelFileSummary {
         }
         try checkHyperparameters(header, architecture: architecture)
         try header.checkVocabulary()
+        try checkTail(header)
         // The engine maps the file, and ggml asserts that mapped weights begin on a multiple of 32.
         guard header.dataOffset % 32 == 0 else {
             throw refuse(
                 .badAlignment,
                 "cannot be used: its weights begin at byte \(header.dataOffset), which is not a multiple of 32")
         }
+    }
+
+    /// Bytes behind the last tensor that a file may have.
+    static let mostTrailingBytes: UInt64 = 64 << 20
+
+    /// The engine maps the whole file and asks the system to read it ahead: a hole of half a terabyte would hold it up for
+    /// minutes.
+    private func checkTail(_ header: GGUFHeader) throws(GGUFError) {
+        let end = header.tensors.map { $0.offset + $0.byteCount }.max() ?? 0
+        let tail = header.fileBytes - min(header.fileBytes, header.dataOffset + end)
+        guard tail > ModelFileSummary.mostTrailingBytes else { return }
+        throw refuse(.trailingBytes, "has \(tail) bytes behind its last tensor, which belong to no model")
     }
 
     /// Refuses a projector that was made for another model.
