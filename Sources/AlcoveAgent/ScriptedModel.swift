@@ -36,7 +36,8 @@ package final class ScriptedModel: LanguageModel {
     /// A token is four bytes here; what counts is that more text is more tokens.
     package func promptTokens(of request: GenerationRequest) async throws -> Int {
         let texts = request.messages.map { ($0.content ?? "") + $0.toolCalls.map(\.arguments).joined() }
-        return (texts + request.tools.map { $0.description + $0.parameters.text() }).reduce(0) { $0 + $1.utf8.count } / 4
+        return (texts + request.tools.map { $0.description + $0.parameters.text() }).reduce(0) { $0 + $1.utf8.count }
+            / 4
     }
 
     /// What was asked so far.

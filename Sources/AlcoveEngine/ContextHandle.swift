@@ -30,7 +30,8 @@ final class ContextHandle {
         // One stream a sequence: what one does never moves another's cells, so that its numbers stay the same.
         parameters.kv_unified = false
         parameters.no_perf = true
-        parameters.abort_callback = { Unmanaged<Cancellation>.fromOpaque($0!).takeUnretainedValue().isAsked }  // set below
+        // The data is set on the next line, so the callback always has it.
+        parameters.abort_callback = { Unmanaged<Cancellation>.fromOpaque($0!).takeUnretainedValue().isAsked }
         parameters.abort_callback_data = Unmanaged.passUnretained(cancellation).toOpaque()
         guard let raw = llama_init_from_model(model.raw, parameters) else {
             let layers = UInt64(llama_model_n_layer(model.raw)), width = UInt64(llama_model_n_embd(model.raw))

@@ -159,15 +159,17 @@ final class EngineLoop: @unchecked Sendable {
 
     /// Makes a context of another shape and moves every sequence over, bit for bit.
     private func reshape(to shape: ContextHandle.Shape) throws(EngineError) {
-        var states = context.map { context in
-            slots.indices.map { slots[$0].tokens.isEmpty ? [] : context.state(of: $0) }
-        } ?? []
+        var states =
+            context.map { context in
+                slots.indices.map { slots[$0].tokens.isEmpty ? [] : context.state(of: $0) }
+            } ?? []
         // Both contexts at once would need twice the memory; the states are what must not be lost.
         let old = context?.shape
         context = nil
         var failure: EngineError?
         do throws(EngineError) {
-            context = try ContextHandle(model: model, shape: shape, threads: options.threads, cancellation: cancellation)
+            context = try ContextHandle(
+                model: model, shape: shape, threads: options.threads, cancellation: cancellation)
         } catch {
             failure = error
             guard let old else { throw error }

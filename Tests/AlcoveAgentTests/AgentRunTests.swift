@@ -40,7 +40,10 @@ struct AgentRunTests {
         let tool = ProbeTool()
         let (events, _, turn) = try await bench.run(
             [
-                [.call("prode"), .call("probe", ["q": 5]), .call("probe", ["p": "x"]), .call(ToolCall(id: "r", name: "probe", arguments: "{"))],
+                [
+                    .call("prode"), .call("probe", ["q": 5]), .call("probe", ["p": "x"]),
+                    .call(ToolCall(id: "r", name: "probe", arguments: "{")),
+                ],
                 [.text("ok")],
             ], tools: [tool])
 
@@ -200,7 +203,8 @@ struct AgentRunTests {
         let count = Mutex(0)
         let tool = ProbeTool { _, _ in
             ToolResult(
-                succeeded: true, text: "\(count.withLock { $0 += 1; return $0 }) " + String(repeating: "word ", count: 1_200))
+                succeeded: true,
+                text: "\(count.withLock { $0 += 1; return $0 }) " + String(repeating: "word ", count: 1_200))
         }
         let (events, model, _) = try await bench.run(
             Array(repeating: [.call("probe")], count: 4) + [[.text("done")]], tools: [tool], contextLength: 4096,
@@ -222,7 +226,8 @@ struct AgentRunTests {
         let bench = try await RunBench()
         let model = ScriptedModel(answers: [[.text("never")]])
         let turn = try await bench.start(
-            model, tools: [ProbeTool()], messages: [Message(role: .user, content: String(repeating: "word ", count: 9_600))])
+            model, tools: [ProbeTool()],
+            messages: [Message(role: .user, content: String(repeating: "word ", count: 9_600))])
 
         do {
             for try await _ in turn.events() {}
@@ -237,7 +242,8 @@ struct AgentRunTests {
     @Test func toolDescriptionsAreGeneral() {
         let tools: [any Tool] = [ShellTool(runner: NoRunner()), ReadFileTool(), WriteFileTool(), ApplyPatchTool()]
         let vendors = [
-            "openai", "anthropic", "claude", "gpt", "codex", "google", "gemini", "apple", "microsoft", "github", "alcove",
+            "openai", "anthropic", "claude", "gpt", "codex", "google", "gemini", "apple", "microsoft", "github",
+            "alcove",
             "llama", "python", "node", "debian", "git ", "powerpoint", "excel",
         ]
         for tool in tools {

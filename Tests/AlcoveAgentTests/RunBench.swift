@@ -105,7 +105,9 @@ extension ScriptedModel.Step {
 extension [TurnEvent.Body] {
     var finishedCalls: [ToolNote] { compactMap { if case .toolFinished(let note) = $0 { note } else { nil } } }
     var questions: [ApprovalNote] { compactMap { if case .approvalAsked(let note) = $0 { note } else { nil } } }
-    var outcomes: [ApprovalOutcome] { compactMap { if case .approvalAnswered(_, _, let outcome) = $0 { outcome } else { nil } } }
+    var outcomes: [ApprovalOutcome] {
+        compactMap { if case .approvalAnswered(_, _, let outcome) = $0 { outcome } else { nil } }
+    }
     var notices: [String] { compactMap { if case .notice(let text) = $0 { text } else { nil } } }
     var text: String { compactMap { if case .text(let text) = $0 { text } else { nil } }.joined() }
     var end: TurnEnd? { if case .finished(let end)? = last { end } else { nil } }

@@ -3,7 +3,8 @@ import AlcoveSandbox
 import Testing
 
 /// Tests that measure time or load the machine, and would disturb each other. Most of them run real sandboxes.
-@Suite(.serialized, .enabled(if: SandboxHere.isPossible, "no sandbox can be made inside a changed root folder (chroot)"))
+@Suite(
+    .serialized, .enabled(if: SandboxHere.isPossible, "no sandbox can be made inside a changed root folder (chroot)"))
 enum OneAtATime {}
 
 /// Whether a sandbox can be made at all where the tests run.

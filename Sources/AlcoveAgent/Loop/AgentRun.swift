@@ -103,7 +103,8 @@ actor AgentRun {
                 messages.append(
                     Message(
                         role: .user,
-                        content: "No more tools can be used now. Answer from what you have, and say what is unchecked."))
+                        content: "No more tools can be used now. Answer from what you have, and say what is unchecked.")
+                )
             }
         }
     }
@@ -183,12 +184,14 @@ actor AgentRun {
             messages.append(
                 Message(
                     role: .user,
-                    content: "Your tool call could not be read: \(broken.reason) Write it again, or answer without it."))
+                    content: "Your tool call could not be read: \(broken.reason) Write it again, or answer without it.")
+            )
         }
         for (index, call) in answer.calls.enumerated() {
             if turn.stopSignal.isSet { return false }
             guard index < profile.callsPerRound else {
-                refuse(call, "Only \(profile.callsPerRound) calls are run at once; this and later ones were not.", round)
+                refuse(
+                    call, "Only \(profile.callsPerRound) calls are run at once; this and later ones were not.", round)
                 break
             }
             if isOutOfSteps(profile) {

@@ -32,12 +32,17 @@ struct Compaction {
         guard try await fits(generation, groups, without: removable.prefix(high)) else { return nil }
         while low < high {
             let middle = (low + high) / 2
-            if try await fits(generation, groups, without: removable.prefix(middle)) { high = middle } else { low = middle + 1 }
+            if try await fits(generation, groups, without: removable.prefix(middle)) {
+                high = middle
+            } else {
+                low = middle + 1
+            }
         }
         let gone = Set(removable.prefix(low))
         let messages = groups.indices.filter { !gone.contains($0) }.flatMap { groups[$0].messages }
         let count = generation.messages.count - messages.count
-        return Smaller(messages: messages, what: count == 1 ? "1 earlier message was" : "\(count) earlier messages were")
+        return Smaller(
+            messages: messages, what: count == 1 ? "1 earlier message was" : "\(count) earlier messages were")
     }
 
     private func fits(
@@ -61,7 +66,8 @@ struct Compaction {
         for (index, message) in messages.enumerated() {
             let isInstruction = message.role == .system || message.role == .developer
             let opensGroup = isInstruction || message.role == .user || (message.role == .assistant && index > task)
-            if opensGroup || groups.isEmpty || groups[groups.count - 1].messages.contains(where: { $0.role == .system }) {
+            if opensGroup || groups.isEmpty || groups[groups.count - 1].messages.contains(where: { $0.role == .system })
+            {
                 groups.append(Group(messages: [message], mayGo: !isInstruction && index != task))
             } else {
                 groups[groups.count - 1].messages.append(message)

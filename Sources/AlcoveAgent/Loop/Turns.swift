@@ -80,7 +80,8 @@ package actor Turns {
             guard let payload = try? JSONValue(parsing: entry.payload) else { return nil }
             return TurnEvent.Body(kind: entry.kind, payload: payload)
         }
-        if case .finished? = bodies.last {} else {
+        if case .finished? = bodies.last {
+        } else {
             // Nothing is done again by itself; what was under way is there to be read.
             let sentence = record.reason ?? "The program ended while this turn was running."
             bodies.append(

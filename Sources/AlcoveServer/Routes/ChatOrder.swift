@@ -39,7 +39,8 @@ struct ChatOrder: Sendable {
         var profile: RunProfile?
         if let name = try ChatOrder.text(body, "profile") {
             guard let known = RunProfile.named(name) else {
-                throw InputError(code: "bad_profile", message: "\"profile\" should be agent or assistant, not \"\(name)\".")
+                throw InputError(
+                    code: "bad_profile", message: "\"profile\" should be agent or assistant, not \"\(name)\".")
             }
             profile = known
         }

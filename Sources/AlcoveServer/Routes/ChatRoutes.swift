@@ -33,7 +33,9 @@ struct ChatRoutes: Sendable {
                 try await host.chats.replaceMessages(of: chat, with: order.drafts, choices: choices)
             },
             record: { [host] result in
-                guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty || !result.steps.isEmpty else { return }
+                guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty || !result.steps.isEmpty else {
+                    return
+                }
                 let draft = MessageDraft(
                     role: .assistant, content: result.text,
                     thinking: result.reasoning.isEmpty ? nil : result.reasoning,

@@ -39,7 +39,8 @@ struct RunRoutes: Sendable {
         }
         guard let signature = body["signature"]?.string else {
             throw InputError(
-                code: "no_signature", message: "\"signature\" should repeat the question's, so that it is clear what is meant."
+                code: "no_signature",
+                message: "\"signature\" should repeat the question's, so that it is clear what is meant."
             )
         }
         try await host.broker.answer(request.parameters["id"] ?? "", signature: signature, outcome: outcome)
@@ -92,7 +93,8 @@ struct RunRoutes: Sendable {
 
     /// Always an attachment: a file that a tool made is never shown as a page of ours.
     private func file(_ request: HTTPRequest) async throws -> HTTPResponse {
-        guard let turn = request.parameters["turn"].flatMap({ TurnID($0) }), let path = request.parameters["path"] else {
+        guard let turn = request.parameters["turn"].flatMap({ TurnID($0) }), let path = request.parameters["path"]
+        else {
             throw HTTPError.notFound
         }
         let segments = path.split(separator: "/").map(String.init)

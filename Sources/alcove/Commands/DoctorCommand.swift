@@ -38,7 +38,8 @@ enum DoctorCommand {
 
     static func examine(_ folders: Folders, _ resources: Resources) -> [Finding] {
         [
-            root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(), sandbox(), processor(),
+            root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(),
+            sandbox(), processor(),
         ]
     }
 

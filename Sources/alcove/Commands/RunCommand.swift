@@ -18,10 +18,13 @@ enum RunCommand {
                 name: "--profile", short: nil, value: "NAME",
                 help: "agent (default): files and code; assistant: at most three steps on what Alcove keeps."),
             Command.Option(
-                name: "--workspace", short: "w", value: "FOLDER", help: "The folder whose files the agent may see and change."),
+                name: "--workspace", short: "w", value: "FOLDER",
+                help: "The folder whose files the agent may see and change."),
             Command.Option(
                 name: "--yes-reads", short: nil, value: nil,
-                help: "Never ask for reading (it is allowed anyway in both profiles); everything else is refused without a terminal."),
+                help:
+                    "Never ask for reading (it is allowed anyway in both profiles); everything else is refused without a terminal."
+            ),
             Command.Option(name: "--require-tool", short: nil, value: nil, help: "The first answer must call a tool."),
             Command.Option(
                 name: "--script", short: nil, value: "FILE",
@@ -117,7 +120,9 @@ struct TerminalRun {
 
     private func ask(_ note: ApprovalNote) async {
         Terminal.notice("\nMay this run? It \(note.effect).\n")
-        Terminal.notice(note.shown.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }.joined(separator: "\n"))
+        Terminal.notice(
+            note.shown.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }.joined(
+                separator: "\n"))
         Terminal.noticePart(note.mayBeRemembered ? "\n[y]es, [a]lways in this run, [n]o: " : "\n[y]es, [n]o: ")
         let answer = await Terminal.readAnswer()
         let outcome: ApprovalOutcome =
