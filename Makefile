@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help bootstrap run test check build format lint bench docs clean
 ARGS ?=
+SHELL := /bin/bash
 SWIFT := swift
 PYTEST := .deps/venv/bin/python -m pytest -q
 # Warnings are errors in Package.swift; an import of a room that the package does not allow is one here.
@@ -15,7 +16,8 @@ bootstrap: ## install and build what is missing
 	@Scripts/bootstrap run
 
 run: bootstrap ## start Alcove and print its address (ARGS="--port 8000" passes flags)
-	@$(SWIFT) build -c release --product alcove --quiet
+	@test -x .build/release/alcove || echo 'building Alcove (1 to 3 minutes, once) ...' >&2
+	@$(SWIFT) build -c release --product alcove --quiet 2> >(grep -v 'argument unused during compilation' >&2)
 	@exec .build/release/alcove serve $(ARGS)
 
 build: bootstrap ## build everything, for development
