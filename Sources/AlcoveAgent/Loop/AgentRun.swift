@@ -55,6 +55,9 @@ actor AgentRun {
         write("_The tools ran; the model wrote nothing about what they found._")
     }
 
+    /// A sentence of the host's own in the answer, as a paragraph.
+    private func note(_ text: String) { write(result.text.isEmpty ? text : "\n\n" + text) }
+
     private func write(_ text: String) {
         result.text += text
         turn.append(.text(text))
@@ -86,12 +89,12 @@ actor AgentRun {
             let policy = policy(profile)
             let isLast = number > limit || isOutOfSteps(profile)
             let declared = loop.tools.declarations(for: policy)
-            let answer = try await round(number, tools: declared, choice: isLast ? .none : request.toolChoice)
+            let answer = try await round(number, tools: declared, choice: isLast ? .none : number == 1 ? request.toolChoice : .auto)
             if turn.stopSignal.isSet { return }
             if answer.calls.isEmpty, answer.broken.isEmpty { return }
             if isLast {
                 stop(by: number > limit ? "round limit" : "step limit")
-                write("\n\n_The limit of this run was reached, so what was still asked for was not done._")
+                note("_The limit of this run was reached, so what was still asked for was not done._")
                 return
             }
             checkpoint(.execute)
@@ -180,7 +183,8 @@ actor AgentRun {
     /// - Returns: whether the run goes on.
     private func execute(_ answer: RoundAnswer, round: Int, profile: RunProfile) async -> Bool {
         for broken in answer.broken {
-            // What was meant as a call is answered like one, so that the model can put it right.
+            // What was meant as a call is answered like one, so that the model can put it right; and the person sees it.
+            turn.append(.notice("A tool call could not be read: \(broken.reason)"))
             messages.append(
                 Message(
                     role: .user,
@@ -233,8 +237,9 @@ actor AgentRun {
                 CallNote(
                     id: call.id, tool: name, arguments: String(decoding: checked.arguments.canonical, as: UTF8.self),
                     signature: checked.arguments.signature, round: round)))
-        if profile.refusesDuplicates, repeats.count(of: checked.arguments.signature) > 0 {
-            refuse(call, "This exact call was made already in this run; use its result.", round, detail: detail)
+        if profile.refusesDuplicates, let earlier = repeats.result(of: checked.arguments.signature) {
+            let text = "This exact call was made already in this run and is not made again. Its result was:\n" + earlier
+            refuse(call, Excerpt.middleCut(text, to: checked.tool.observationLimit), round, detail: detail)
             return true
         }
         switch policy(profile).decide(checked.tool.effect) {
@@ -257,7 +262,7 @@ actor AgentRun {
         let observation = await perform(checked, round: round)
         if repeats.note(checked.arguments.signature, observation) >= CallRepeats.limit, !profile.refusesDuplicates {
             stop(by: "repeated tool call")
-            write("\n\n_The same tool was called three times with the same result, so the run was stopped._")
+            note("_The same tool was called three times with the same result, so the run was stopped._")
             return false
         }
         return true

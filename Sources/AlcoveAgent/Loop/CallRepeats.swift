@@ -3,18 +3,15 @@ struct CallRepeats {
     /// At the third equal result the run is stopped, also when each call "succeeded".
     static let limit = 3
 
-    private var last: [String: (result: Int, times: Int)] = [:]
-    private var made: [String: Int] = [:]
+    private var last: [String: (result: String, times: Int)] = [:]
 
-    /// How often this exact call was made.
-    func count(of signature: String) -> Int { made[signature] ?? 0 }
+    /// What this exact call gave when it was made; nil when it was not.
+    func result(of signature: String) -> String? { last[signature]?.result }
 
     /// - Returns: how often in a row this call has given this result.
     mutating func note(_ signature: String, _ result: String) -> Int {
-        made[signature, default: 0] += 1
-        let hash = result.hashValue
-        let times = last[signature]?.result == hash ? (last[signature]?.times ?? 0) + 1 : 1
-        last[signature] = (hash, times)
+        let times = last[signature]?.result == result ? (last[signature]?.times ?? 0) + 1 : 1
+        last[signature] = (result, times)
         return times
     }
 }
