@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// llama.cpp, built by Scripts/bootstrap (see Scripts/dependencies.env). One module name on every system.
+// llama.cpp, built by Scripts/bootstrap (see Scripts/dependencies.txt). One module name on every system.
 #if os(Linux)
 let llama: Target = .binaryTarget(name: "llama", path: ".deps/llama.artifactbundle")
 #else

@@ -260,12 +260,36 @@ def test_run_asks_on_the_terminal_and_does_what_is_allowed(root, tmp_path):
 
 
 def test_the_real_model_calls_a_real_tool(alcove, root, model, tmp_path):
-    (tmp_path / "a.txt").write_text("The secret word is banana.\n")
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.txt").write_text("The secret word is banana.\n")
 
     done = alcove(
-        "run", "Read the file a.txt with read_file.", "--root", root, "--model", model, "-t", 1, "-w", tmp_path,
+        "run", "Read the file a.txt with read_file.", "--root", root, "--model", model, "-t", 1, "-w", work,
         "--require-tool", "-n", 60, "--context", 4096, timeout=300,
     )
 
     assert done.returncode == 0, done.stderr
     assert "▸ read_file" in done.stderr or "✗" in done.stderr
+
+
+@pytest.mark.parametrize("where", ["root", "above", "home", "disk"])
+def test_alcoves_own_data_is_never_a_workspace(alcove, root, tmp_path, where):
+    root.mkdir()
+    (root / "connection.json").write_text("{\"token\": \"secret\"}")
+    folder = {"root": root, "above": tmp_path, "home": tmp_path / "home", "disk": "/"}[where]
+    (tmp_path / "home").mkdir()
+    plan = script(tmp_path, [call("read_file", path="connection.json")], [{"text": "ok"}])
+
+    done = alcove("run", "x", "--root", root, "--script", plan, "-w", folder, env={"HOME": str(tmp_path / "home")})
+
+    assert done.returncode == 1
+    assert "workspace" in done.stderr and "secret" not in done.stdout + done.stderr
+
+
+def test_tools_without_a_chat_are_refused_before_anything_is_asked(serve, tmp_path):
+    host = host_with(serve, tmp_path, [call("shell", command="id")])
+
+    status, answer = host.json("/api/chat", "POST", {"messages": [{"role": "user", "content": "x"}], "profile": "agent"})
+
+    assert (status, answer["code"]) == (400, "no_chat")

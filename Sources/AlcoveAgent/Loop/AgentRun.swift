@@ -89,7 +89,8 @@ actor AgentRun {
             let policy = policy(profile)
             let isLast = number > limit || isOutOfSteps(profile)
             let declared = loop.tools.declarations(for: policy)
-            let answer = try await round(number, tools: declared, choice: isLast ? .none : number == 1 ? request.toolChoice : .auto)
+            let answer = try await round(
+                number, tools: declared, choice: isLast ? .none : number == 1 ? request.toolChoice : .auto)
             if turn.stopSignal.isSet { return }
             if answer.calls.isEmpty, answer.broken.isEmpty { return }
             if isLast {

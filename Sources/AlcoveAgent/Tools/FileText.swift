@@ -176,7 +176,8 @@ package enum FileText {
         let some = files.sorted().prefix(10)
         if some.isEmpty { return .missing(path: path, hint: "There are no files here yet.") }
         let more = files.count > some.count ? " and \(files.count - some.count) more" : ""
-        return .missing(path: path, hint: "There \(some.count == 1 ? "is" : "are") \(some.joined(separator: ", "))\(more).")
+        return .missing(
+            path: path, hint: "There \(some.count == 1 ? "is" : "are") \(some.joined(separator: ", "))\(more).")
     }
 }
 

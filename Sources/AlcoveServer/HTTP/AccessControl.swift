@@ -115,11 +115,18 @@ package struct AccessControl: Sendable {
         guard request.wantsHTML, ["GET", "HEAD"].contains(request.method) else {
             return .json(error.json, status: error.httpStatus, headers: headers)
         }
+        let words =
+            error.httpStatus == 401
+            ? (
+                "This page needs the key of the Alcove that is running now.",
+                "Open it by the address that Alcove printed when it started; that address holds the key."
+            )
+            : (error.message, error.hint ?? "")
         // A browser gets a page to read. The words are our own: nothing of the request is in it.
         let page =
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Alcove</title>"
             + "<meta name=\"viewport\" content=\"width=device-width\"><style>\(AccessControl.style)</style>"
-            + "<main><h1>Alcove</h1><p>\(error.message)</p><p>\(error.hint ?? "")</p></main></html>\n"
+            + "<main><h1>Alcove</h1><p>\(words.0)</p><p>\(words.1)</p></main></html>\n"
         headers.add("Content-Type", "text/html; charset=utf-8")
         // The page's style sheet cannot be had without the token; this one is our own text and runs nothing.
         headers.add("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")

@@ -76,7 +76,8 @@ struct ErrorResponses {
             return .json(error.json, status: error.httpStatus, headers: headers)
         }
         if let error = error as? any UserFacingError {
-            log("\(path) failed: \(error.sentence)")
+            // What a client did wrong is the client's to read, with whatever words of its own are in it.
+            if error.place == .host { log("\(path) failed: \(error.sentence)") }
             return .json(error.json, status: error.place.httpStatus)
         }
         // Work that was stopped because its client left, or by a person: nothing went wrong.

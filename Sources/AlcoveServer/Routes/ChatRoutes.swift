@@ -25,7 +25,14 @@ struct ChatRoutes: Sendable {
         let choices = ChatChoices(
             modelID: ready.model.description.id, think: order.thinkingGiven, skills: order.skills)
         var request = try order.turn(for: ready.model.description)
-        if request.profile != nil, let chat { request.workspace = host.workspace(of: chat) }
+        if request.profile != nil {
+            guard let chat else {
+                throw InputError(
+                    code: "no_chat", message: "Tools need a chat to keep files in.",
+                    hint: "Open one with POST /api/sessions and send its sessionId.")
+            }
+            request.workspace = host.workspace(of: chat)
+        }
         let turn = await host.turns.start(
             key: id, chat: chat, loop: host.loop(for: ready.model), request: request,
             accept: { [host] in

@@ -64,6 +64,10 @@ enum DoctorCommand {
         while statvfs(folder, &status) != 0, let slash = folder.lastIndex(of: "/"), slash > folder.startIndex {
             folder = String(folder[..<slash])
         }
+        // Where the root cannot be, there is nothing to measure; its own line has said so.
+        if access(folder, W_OK) != 0 {
+            return Finding(subject: "disk space", isGood: true, isNeeded: false, found: "not measured")
+        }
         let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
         let isGood = free > 1_000_000_000
         return Finding(
@@ -72,10 +76,13 @@ enum DoctorCommand {
     }
 
     private static func page(_ resources: Resources) -> Finding {
-        Finding(
-            subject: "page", isGood: resources.web != nil, isNeeded: false,
-            found: resources.web ?? "its files are not beside the program",
-            remedy: resources.web == nil
+        let isGood = resources.web.map { access($0 + "/index.html", R_OK) == 0 } ?? false
+        return Finding(
+            subject: "page", isGood: isGood, isNeeded: false,
+            found: isGood
+                ? resources.web ?? ""
+                : resources.web.map { "there is no page in \($0)" } ?? "its files are not beside the program",
+            remedy: !isGood
                 ? "Only programs can use the host. Start from the checkout, or set ALCOVE_WEB." : nil)
     }
 
@@ -133,8 +140,14 @@ enum DoctorCommand {
     }
 
     private static func processor() -> Finding {
-        Finding(
+        // The library says "NAME = 1 | NAME = 1 | ...".
+        let features = LlamaLibrary.systemDescription.split(separator: "|").compactMap { part -> String? in
+            let sides = part.split(separator: "=").map { $0.filter { !$0.isWhitespace } }
+            guard sides.count == 2, sides[1] == "1" else { return nil }
+            return sides[0].split(separator: ":").last.map(String.init)
+        }
+        return Finding(
             subject: "processor", isGood: true, isNeeded: false,
-            found: "\(Platform.processorCount) cores; \(LlamaLibrary.systemDescription)")
+            found: "\(Platform.processorCount) cores; \(features.joined(separator: ", "))")
     }
 }

@@ -69,18 +69,51 @@ enum RunCommand {
     }
 
     private static func folder(_ invocation: Invocation, folders: Folders, key: String) throws -> String {
-        if let given = invocation.text("--workspace") {
-            let path = Folders.absolute(given)
-            var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-                throw InputError(code: "no_workspace", message: "There is no folder \(path).")
-            }
-            return path
-        }
+        if let given = invocation.text("--workspace") { return try WorkspaceFolder.check(given, folders: folders) }
         mkdir(folders.root + "/workspaces", 0o700)
         let path = folders.root + "/workspaces/run-" + key
         mkdir(path, 0o700)
         return path
+    }
+}
+
+/// A folder that a person gives to the agent.
+enum WorkspaceFolder {
+    /// The folder's real path.
+    ///
+    /// Alcove's own data is never in a workspace: the key of the running host, other chats and the receipts would be the
+    /// model's to read. Nor is a whole home or a whole disk, which nobody means.
+    static func check(_ given: String, folders: Folders) throws(InputError) -> String {
+        let path = Folders.absolute(given)
+        var status = stat()
+        guard stat(path, &status) == 0, let real = real(path) else {
+            throw InputError(
+                code: "no_workspace", message: "There is no folder \(path).",
+                hint: "Make it first, or leave out --workspace.", place: .missing)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw InputError(code: "no_workspace", message: "\(path) is a file, not a folder.", place: .missing)
+        }
+        if real == "/" || Folders.environment("HOME").flatMap({ Self.real($0) }) == real {
+            throw InputError(
+                code: "bad_workspace", message: "\(real) is too much for a workspace.",
+                hint: "Name a folder that holds only the task's files.")
+        }
+        for root in [folders.root, Folders(root: nil).root].compactMap({ Self.real($0) }) {
+            let isInside = real.hasPrefix(root + "/workspaces/")
+            guard !isInside, real == root || real.hasPrefix(root + "/") || root.hasPrefix(real + "/") else { continue }
+            throw InputError(
+                code: "bad_workspace",
+                message: "The folder \(real) cannot be a workspace: Alcove's own data is in it (\(root)).",
+                hint: "Name a folder that holds only the task's files.")
+        }
+        return real
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 }
 
@@ -138,9 +171,11 @@ struct TerminalRun {
 /// A scripted model in a file: `[[{"text": "..."} | {"call": {"name", "arguments"}}, ...], ...]`, one list a round.
 enum ScriptFile {
     static func model(_ path: String) throws -> ScriptedModel {
-        let document = try JSONValue(parsing: try SmallFile.read(path))
-        guard let rounds = document.array else {
-            throw InputError(code: "bad_script", message: "\(path) should hold a list of rounds.")
+        let bytes = try SmallFile.read(path)
+        guard let rounds = try? JSONValue(parsing: bytes).array else {
+            throw InputError(
+                code: "bad_script", message: "\(path) should hold a list of rounds in JSON.",
+                hint: #"Such as [[{"text": "Hello"}]]."#, place: .data)
         }
         var number = 0
         let answers = try rounds.map { round in
@@ -148,7 +183,8 @@ enum ScriptFile {
                 if let text = step["text"]?.string { return .text(text) }
                 if let text = step["reasoning"]?.string { return .reasoning(text) }
                 guard let call = step["call"], let name = call["name"]?.string else {
-                    throw InputError(code: "bad_script", message: "A step of \(path) has neither text nor call.")
+                    throw InputError(
+                        code: "bad_script", message: "A step of \(path) has neither text nor call.", place: .data)
                 }
                 number += 1
                 let arguments = call["arguments"] ?? [:]

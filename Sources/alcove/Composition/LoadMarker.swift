@@ -68,6 +68,7 @@ enum SmallFile {
     private static func failure(_ verb: String, _ path: String) -> InputError {
         InputError(
             code: "file_\(verb)",
-            message: "\(path) cannot be \(verb == "read" ? "read" : "written"): \(Platform.describe(errno: errno)).")
+            message: "\(path) cannot be \(verb == "read" ? "read" : "written"): \(Platform.describe(errno: errno)).",
+            place: errno == ENOENT ? .missing : .host)
     }
 }
