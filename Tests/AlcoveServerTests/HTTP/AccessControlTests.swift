@@ -120,7 +120,9 @@ struct AccessControlTests {
         guard case .bytes(let bytes) = response.body else { throw CancellationError() }
         #expect(response.status == 401)
         #expect(response.headers["Content-Type"] == "text/html; charset=utf-8")
-        #expect(String(decoding: bytes, as: UTF8.self).contains("<p>This needs the token of the running Alcove.</p>"))
+        #expect(
+            String(decoding: bytes, as: UTF8.self).contains(
+                "<p>This page needs the key of the Alcove that is running now.</p>"))
     }
 
     @Test("T7") func tokensAreLongAndDiffer() {
