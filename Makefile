@@ -17,7 +17,8 @@ bootstrap: ## install and build what is missing
 
 run: bootstrap ## start Alcove and print its address (ARGS="--port 8000" passes flags)
 	@test -x .build/release/alcove || echo 'building Alcove (1 to 3 minutes, once) ...' >&2
-	@$(SWIFT) build -c release --product alcove --quiet 2> >(grep -v 'argument unused during compilation' >&2)
+	@set -o pipefail; $(SWIFT) build -c release --product alcove --quiet 2>&1 \
+		| { grep -v 'argument unused during compilation' >&2 || true; }
 	@exec .build/release/alcove serve $(ARGS)
 
 build: bootstrap ## build everything, for development
