@@ -29,7 +29,7 @@ def entry(tmp_path_factory):
     root = tmp_path_factory.mktemp("alcove")
     log = (root / "program.log").open("w")
     program = subprocess.Popen(
-        [PROGRAM, "serve", "--port", "0", "--root", str(root), "--model", MODEL, "--threads", "1"], stdout=log, stderr=subprocess.STDOUT)
+        [PROGRAM, "serve", "--port", "0", "--root", str(root), "--model", MODEL, "--threads", "1", "--context", "1024"], stdout=log, stderr=subprocess.STDOUT)
     connection = root / "connection.json"
     deadline = time.monotonic() + START
     found = None

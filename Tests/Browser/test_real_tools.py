@@ -39,7 +39,7 @@ def entry(tmp_path):
     program.wait(20)
 
 
-def test_one_call_is_approved_one_refused_and_the_receipts_are_there(open_page, entry):
+def test_one_call_is_approved_one_refused_and_the_receipts_are_there(entry, open_page):
     url, root = entry
     page = open_page(url)
     expect(page.locator("#model")).to_have_attribute("data-state", "Loaded", timeout=20_000)
