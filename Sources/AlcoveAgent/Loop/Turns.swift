@@ -116,7 +116,8 @@ package actor Turns {
     private func forgetOld() {
         let now = Platform.monotonicNanoseconds
         var finished = order.filter { turns[$0]?.finishedAt != nil }
-        for id in finished where now - (turns[id]?.finishedAt ?? now) > Turns.retention { forget(id) }
+        // Added, not subtracted: a turn may end on its own thread after `now` was read.
+        for id in finished where (turns[id]?.finishedAt ?? now) + Turns.retention < now { forget(id) }
         finished.removeAll { turns[$0] == nil }
         for id in finished.dropLast(Turns.retained) { forget(id) }
     }
