@@ -72,14 +72,28 @@ package struct BubblewrapRunner: CommandRunner {
                     workspace: request.workspace, readOnly: readOnly, environment: request.environment,
                     allowsNetwork: request.allowsNetwork, filter: filter, copies: copies
                 ).flatMap { Array($0.utf8) + [0] }))
-        if geteuid() == 0 { _ = BubblewrapRunner.deviceRights }
+        // bwrap reads its arguments to their end before it starts anything. This list of none ends when the group is set.
+        var gate: Pipe? = try Pipe()
+        let opened = gate.map { pass($0.reader) } ?? arguments
+        var group: ControlGroup?
+        if geteuid() == 0 {
+            _ = BubblewrapRunner.deviceRights
+            // Threads count here too, and so does bwrap. What is above the limit we still see and say.
+            group = ControlGroup(tasks: 2 * request.limits.processes + 64)
+        }
         let process = try ConfinedProcess(limits: request.limits, input: request.input, stop: stop, output: output)
         // An empty environment: the first process of the sandbox is bwrap itself, and scripts can read what it got.
         let result = try process.run(
             program,
-            ["bwrap", "--json-status-fd", "3", "--args", "\(arguments)", "--"]
+            ["bwrap", "--json-status-fd", "3", "--args", "\(opened)", "--args", "\(arguments)", "--"]
                 + shell.arguments(script: BubblewrapArguments.script, limits: request.limits),
-            passed: passed, makeTree: NamespaceTree.init)
+            passed: passed
+        ) { process in
+            _ = group?.add(process)
+            gate = nil
+            return NamespaceTree(program: process)
+        }
+        group = nil
         BubblewrapRunner.putDevicesRight()
         // Said only when the shell was really started in the finished sandbox.
         if case .exited(let code) = result.end, code != 0, !process.status.contains("\"exit-code\"") {
