@@ -25,19 +25,8 @@ package struct BubblewrapRunner: CommandRunner {
     package func run(
         _ request: CommandRequest, output: @escaping @Sendable (CommandOutput) -> Void
     ) async throws -> CommandResult {
-        let stop = StopSignal()
-        request.stop.whenSet { stop.set() }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isStarted = startThread(name: "alcove-command") {
-                    continuation.resume(with: Result { try runBlocking(request, stop: stop, output: output) })
-                }
-                if !isStarted {
-                    continuation.resume(throwing: SandboxError.noResources(cause: "no thread can be started"))
-                }
-            }
-        } onCancel: {
-            stop.set()
+        try await request.onItsThread { stop throws(SandboxError) in
+            try runBlocking(request, stop: stop, output: output)
         }
     }
 

@@ -190,6 +190,7 @@ final class ConfinedProcess {
         inputPipe = nil
         let limit = Platform.monotonicNanoseconds + ConfinedProcess.afterwards
         while !streams.isEmpty || !tree.isGone, Platform.monotonicNanoseconds < limit {
+            // Nothing left to poll: the kernel ends the tree in a millisecond or so.
             if streams.isEmpty { usleep(500) } else { _ = wait(for: nil, until: limit) }
             // It may have been learnt only now what there is to end.
             tree.kill()
@@ -250,6 +251,30 @@ final class ConfinedProcess {
         guard signal == 0 else { return .signalled(signal) }
         let exit = (code >> 8) & 0xFF
         return (129...128 + 64).contains(exit) ? .signalled(exit - 128) : .exited(exit)
+    }
+}
+
+extension CommandRequest {
+    /// Runs the command on a thread of its own, as `ConfinedProcess` needs it. Cancelling the task stops the command.
+    ///
+    /// - Parameter body: Is told of the request's stop and of the task's by the same signal.
+    func onItsThread(
+        _ body: @escaping @Sendable (StopSignal) throws(SandboxError) -> CommandResult
+    ) async throws -> CommandResult {
+        let stop = StopSignal()
+        self.stop.whenSet { stop.set() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isStarted = startThread(name: "alcove-command") {
+                    continuation.resume(with: Result { try body(stop) })
+                }
+                if !isStarted {
+                    continuation.resume(throwing: SandboxError.noResources(cause: "no thread can be started"))
+                }
+            }
+        } onCancel: {
+            stop.set()
+        }
     }
 }
 
