@@ -98,7 +98,8 @@ package final class HTTPServer: Sendable {
         let deadline = Platform.monotonicNanoseconds + limit.nanoseconds
         while state.withLock({ !$0.connections.isEmpty || $0.acceptors > 0 }), Platform.monotonicNanoseconds < deadline
         {
-            // Uncancellable on purpose: a cancelled caller still wants its clients answered.
+            // Uncancellable on purpose: a cancelled caller still wants its clients answered. Looked at every 5 ms, because
+            // only the end of the host waits here and a signal from every connection would be paid for by all.
             await withCheckedContinuation { continuation in
                 Task.detached {
                     try? await Task.sleep(for: .milliseconds(5))
@@ -119,6 +120,7 @@ package final class HTTPServer: Sendable {
                 if self.port != listener.port { return }
                 failures += 1
                 if failures % 50 == 1 { log("no client can be accepted (\(failures) times now): \(reason)") }
+                // Out of descriptors or memory: trying at once would only burn a processor.
                 usleep(UInt32(min(50 * failures, 1000)) * 1000)
             case .stopped: return
             }
