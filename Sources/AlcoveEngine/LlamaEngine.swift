@@ -29,6 +29,8 @@ public final class LlamaEngine: LanguageModel {
     private let template: ChatTemplate
     /// Rendering and tokenising take milliseconds: not on the engine's thread, and not on the shared pool.
     private let prompts = DispatchQueue(label: "alcove.prompts")
+    /// The prompt measured last: mostly the next to generate from. Used on `prompts` only.
+    private let measured = Mutex<(conversation: Conversation, prepared: PreparedPrompt, tokens: [Token])?>(nil)
 
     /// Loads a model and makes sure that it computes.
     ///
@@ -132,6 +134,7 @@ public final class LlamaEngine: LanguageModel {
         prompts.async { [self] in
             do {
                 let (prepared, tokens) = try prepare(request)
+                measured.withLock { $0 = nil }
                 try submit(tokens, prepared, request: request, stop: stop, to: continuation)
             } catch {
                 continuation.finish(throwing: error)
@@ -149,12 +152,16 @@ public final class LlamaEngine: LanguageModel {
     }
 
     private func prepare(_ request: GenerationRequest) throws -> (prompt: PreparedPrompt, tokens: [Token]) {
-        let prepared = try template.prepare(
-            Conversation(
-                messages: request.messages, tools: request.tools, toolChoice: request.toolChoice,
-                parallelToolCalls: request.parallelToolCalls, thinking: request.thinking,
-                schema: request.responseSchema))
-        return (prepared, PromptTokenizer(vocabulary: vocabulary).tokens(of: prepared.prompt.parts).tokens)
+        let conversation = Conversation(
+            messages: request.messages, tools: request.tools, toolChoice: request.toolChoice,
+            parallelToolCalls: request.parallelToolCalls, thinking: request.thinking, schema: request.responseSchema)
+        if let found = measured.withLock({ $0?.conversation == conversation ? $0 : nil }) {
+            return (found.prepared, found.tokens)
+        }
+        let prepared = try template.prepare(conversation)
+        let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prepared.prompt.parts).tokens
+        measured.withLock { $0 = (conversation, prepared, tokens) }
+        return (prepared, tokens)
     }
 
     private func submit(

@@ -106,7 +106,7 @@ public final class ChatTemplate: Sendable {
 }
 
 /// What a template is given to render.
-public struct Conversation: Sendable {
+public struct Conversation: Sendable, Hashable {
     public var messages: [Message]
     public var tools: [ToolDeclaration]
     public var toolChoice: ToolChoice

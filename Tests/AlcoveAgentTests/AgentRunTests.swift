@@ -221,6 +221,47 @@ struct AgentRunTests {
         #expect(model.requests.last?.messages.last?.content?.hasPrefix("4 ") == true)
     }
 
+    @Test func aPlainChatLetsItsOldestMessagesGoToo() async throws {
+        let bench = try await RunBench()
+        let words = String(repeating: "word ", count: 800)
+        let (events, model, _) = try await bench.run(
+            [[.text("done")]], profile: nil, tools: [],
+            messages: [
+                Message(role: .system, content: "Rules."), Message(role: .user, content: "first " + words),
+                Message(role: .assistant, content: words), Message(role: .user, content: "second " + words),
+                Message(role: .assistant, content: words), Message(role: .user, content: "And now?"),
+            ])
+
+        #expect(events.end?.reason == .stop)
+        #expect(events.notices.count == 1)
+        #expect(events.notices.first?.contains("2 earlier messages were left out") == true)
+        let asked = try #require(model.requests.last?.messages.map { $0.content?.prefix(6) })
+        #expect(asked == ["Rules.", "second", "word w", "And no"])
+    }
+
+    /// Measured on the product this grew from: requested tokens of the answer, window, what may not go.
+    @Test(arguments: [
+        (8192, 8192, 6200, 1024), (8192, 8192, 5191, 1500), (8192, 32768, 7200, 8192), (512, 8192, 7900, 512),
+        (8192, 8192, 9000, 1024), (8192, 8192, 0, 2048),
+    ])
+    func roomForTheAnswerShrinksBesideALongTask(requested: Int, window: Int, protected: Int, reserve: Int) {
+        #expect(Compaction.replyReserve(requested, window: window, protected: protected) == reserve)
+    }
+
+    @Test func aTaskThatLeavesLittleRoomIsAnsweredInIt() async throws {
+        let bench = try await RunBench()
+        let task = String(repeating: "word ", count: 3_200)
+        let (events, model, _) = try await bench.run(
+            [[.text("done")]], profile: nil, tools: [],
+            messages: [
+                Message(role: .user, content: "Hello."), Message(role: .assistant, content: "Hello."),
+                Message(role: .user, content: task),
+            ])
+
+        #expect(events.end?.reason == .stop)
+        #expect(model.requests.last?.messages.map(\.content) == [task])
+    }
+
     /// Field report 13.
     @Test func aTaskThatCannotFitIsRefusedWithBothNumbers() async throws {
         let bench = try await RunBench()

@@ -26,7 +26,7 @@ final class RunBench: Sendable {
 
     /// Runs a turn to its end; `answer` decides on each question.
     func run(
-        _ answers: [[ScriptedModel.Step]], profile: RunProfile = .agent, tools: [any Tool],
+        _ answers: [[ScriptedModel.Step]], profile: RunProfile? = .agent, tools: [any Tool],
         contextLength: Int = 4096, messages: [Message] = [Message(role: .user, content: "Do it.")],
         answer: @escaping @Sendable (ApprovalNote) -> ApprovalOutcome? = { _ in .allowed }
     ) async throws -> (events: [TurnEvent.Body], model: ScriptedModel, turn: Turn) {
@@ -43,7 +43,7 @@ final class RunBench: Sendable {
     }
 
     func start(
-        _ model: ScriptedModel, profile: RunProfile = .agent, tools: [any Tool],
+        _ model: ScriptedModel, profile: RunProfile? = .agent, tools: [any Tool],
         messages: [Message] = [Message(role: .user, content: "Do it.")]
     ) async throws -> Turn {
         let loop = AgentLoop(

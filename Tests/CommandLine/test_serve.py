@@ -131,6 +131,23 @@ def test_a_prompt_that_is_too_long_is_refused_with_both_numbers_and_not_kept(ser
     assert host.json("/api/agent/conversations")[1]["conversations"] == []
 
 
+def test_a_chat_longer_than_the_window_goes_on_without_its_oldest_messages(serve, model):
+    host = serve("--port", 0, "--model", model, "--context", 256).wait()
+    host.wait_for_model()
+    session = host.session()
+    messages = [
+        {"role": "user", "content": "word " * 150}, {"role": "assistant", "content": "word " * 100},
+        {"role": "user", "content": "Say hello."}]
+
+    status, frames = host.chat(session["sessionId"], messages, maxTokens=8)
+
+    assert status == 200
+    assert frames[-1]["done"] is True and frames[-1]["error"] is None
+    assert any("2 earlier messages were left out" in json.dumps(frame) for frame in frames)
+    _, chat = host.json(f"/api/agent/conversations/{session['conversationId']}")
+    assert [message["role"] for message in chat["messages"]] == ["user", "assistant", "user", "assistant"]
+
+
 def test_a_turn_goes_on_without_its_reader_and_can_be_read_again(serve, model):
     host = serve("--port", 0, "--model", model).wait()
     host.wait_for_model()
@@ -159,9 +176,11 @@ def test_a_turn_goes_on_without_its_reader_and_can_be_read_again(serve, model):
     assert status["turn"]["id"] == turn and status["turn"]["running"] is False
 
 
-def test_stop_ends_a_turn_and_keeps_its_words(serve, model):
-    host = serve("--port", 0, "--model", model).wait()
-    host.wait_for_model()
+def begin_story(host):
+    """Starts an answer that is long enough to be interrupted, and reads it up to its first token.
+
+    The connection comes back too, because letting go of it would close it: whoever asked stays a reader.
+    """
     session = host.session()
     body = json.dumps(
         {"sessionId": session["sessionId"], "messages": [{"role": "user", "content": "Tell me a very long story."}]}
@@ -175,6 +194,13 @@ def test_stop_ends_a_turn_and_keeps_its_words(serve, model):
     seen = b""
     while b'"token"' not in seen:
         seen += answer.read1(4096)
+    return session, connection, answer, seen
+
+
+def test_stop_ends_a_turn_and_keeps_its_words(serve, model):
+    host = serve("--port", 0, "--model", model).wait()
+    host.wait_for_model()
+    session, _connection, answer, seen = begin_story(host)
     stopped = host.json(f"/api/agent/turns/{answer.getheader('X-Alcove-Turn')}/stop", "POST")[1]
     seen += answer.read()
 
@@ -280,19 +306,7 @@ def test_a_model_can_be_chosen_while_it_runs(serve, model):
 def test_stopping_lets_a_running_turn_write_its_end(serve, model, root):
     host = serve("--port", 0, "--model", model).wait()
     host.wait_for_model()
-    session = host.session()
-    body = json.dumps(
-        {"sessionId": session["sessionId"], "messages": [{"role": "user", "content": "Tell me a very long story."}]}
-    )
-    connection = http.client.HTTPConnection(host.url.removeprefix("http://"))
-    connection.request(
-        "POST", "/api/chat", body=body,
-        headers={"Authorization": f"Bearer {host.token}", "Content-Type": "application/json"},
-    )
-    answer = connection.getresponse()
-    seen = b""
-    while b'"token"' not in seen:
-        seen += answer.read1(4096)
+    session, _connection, _answer, _ = begin_story(host)
     assert host.stop(signal.SIGTERM) == 0
     again = serve("--port", 0, "--no-model").wait()
 

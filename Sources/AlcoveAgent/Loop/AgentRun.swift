@@ -13,11 +13,8 @@ actor AgentRun {
     private var hasBegun = false
     private var result = TurnResult(end: TurnEnd(reason: .error, usage: Usage(), elapsedSeconds: 0))
     private var messages: [Message]
-    /// Messages before this index are the request's own; what follows is this run's.
-    private let requestCount: Int
     private var calls = 0
     private var repeats = CallRepeats()
-    private var hasCompacted = false
 
     init(loop: AgentLoop, request: TurnRequest, turn: Turn, accept: @escaping @Sendable () async throws -> Void) {
         self.loop = loop
@@ -25,7 +22,6 @@ actor AgentRun {
         self.turn = turn
         self.accept = accept
         messages = request.messages
-        requestCount = request.messages.count
     }
 
     func run() async -> TurnResult? {
@@ -362,24 +358,14 @@ actor AgentRun {
 
     /// Measures the prompt against the engine's real window, and makes room once, visibly, when it does not fit.
     private func makeRoom(in generation: inout GenerationRequest) async throws {
-        guard request.profile != nil || messages.count > requestCount else { return }
-        let window = loop.model.description.contextLength
-        let reserve = min(generation.maxTokens ?? window / 4, window / 4)
-        let needed = try await loop.model.promptTokens(of: generation)
-        guard needed + reserve > window else { return }
-        guard
-            let smaller = try await Compaction(model: loop.model, limit: window - reserve)
-                .compacted(generation, protecting: requestCount)
-        else {
-            throw Compaction.Overflow(tokens: needed, limit: window)
-        }
+        let compaction = Compaction(model: loop.model)
+        guard let smaller = try await compaction.compacted(generation) else { return }
         generation.messages = smaller.messages
         messages = smaller.messages
         try await begin()
         turn.append(
             .notice(
-                "The conversation needs \(needed) tokens and the model holds \(window) with room for an answer, so "
-                    + "\(smaller.what) left out of what the model sees."))
-        hasCompacted = true
+                "The conversation needs \(smaller.needed) tokens and the model holds \(compaction.window) with room for "
+                    + "an answer, so \(smaller.what) left out of what the model sees."))
     }
 }

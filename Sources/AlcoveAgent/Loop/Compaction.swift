@@ -1,7 +1,7 @@
 internal import AlcoveCore
 
 /// Makes a conversation fit: whole rounds go, the oldest first, never the instructions, the task or the newest results.
-struct Compaction {
+package struct Compaction {
     /// Nothing more may go, and it still does not fit.
     struct Overflow: UserFacingError, Equatable {
         let tokens: Int
@@ -14,44 +14,70 @@ struct Compaction {
 
     struct Smaller {
         var messages: [Message]
+        /// Tokens of the conversation as it was.
+        var needed: Int
         /// What went, as the subject of a sentence: "3 earlier messages were".
         var what: String
     }
 
     let model: any LanguageModel
-    let limit: Int
+    var window: Int { model.description.contextLength }
 
-    /// - Parameter requestCount: How many of the messages the request brought; later ones are this run's.
-    /// - Returns: nil when nothing that may go would make it fit.
-    func compacted(_ generation: GenerationRequest, protecting requestCount: Int) async throws -> Smaller? {
+    /// - Returns: nil when everything fits beside room for an answer, or nothing may go and it fits without.
+    /// - Throws: `Overflow` when what may not go leaves no room for a single token.
+    func compacted(_ generation: GenerationRequest) async throws -> Smaller? {
+        let needed = try await model.promptTokens(of: generation)
+        let requested = generation.maxTokens ?? window
+        guard needed + Compaction.preferredReserve(requested, window: window) > window else { return nil }
         let groups = Compaction.groups(generation.messages)
         let removable = groups.indices.filter { groups[$0].mayGo }
-        guard !removable.isEmpty else { return nil }
-        // The smallest number of oldest groups that is enough, found by halving.
+        let protected =
+            removable.isEmpty
+            ? needed : try await tokens(generation, groups, without: removable.prefix(removable.count))
+        guard protected < window else { throw Overflow(tokens: protected, limit: window) }
+        let limit = window - Compaction.replyReserve(requested, window: window, protected: protected)
+        guard needed > limit, !removable.isEmpty else { return nil }
+        // The smallest number of oldest groups that is enough, found by halving; all of them when even that is not.
         var low = 1, high = removable.count
-        guard try await fits(generation, groups, without: removable.prefix(high)) else { return nil }
         while low < high {
             let middle = (low + high) / 2
-            if try await fits(generation, groups, without: removable.prefix(middle)) {
+            if try await tokens(generation, groups, without: removable.prefix(middle)) <= limit {
                 high = middle
             } else {
                 low = middle + 1
             }
         }
-        let gone = Set(removable.prefix(low))
-        let messages = groups.indices.filter { !gone.contains($0) }.flatMap { groups[$0].messages }
+        let messages = Compaction.messages(groups, without: removable.prefix(low))
         let count = generation.messages.count - messages.count
         return Smaller(
-            messages: messages, what: count == 1 ? "1 earlier message was" : "\(count) earlier messages were")
+            messages: messages, needed: needed,
+            what: count == 1 ? "1 earlier message was" : "\(count) earlier messages were")
     }
 
-    private func fits(
+    /// Tokens kept free for the answer when there is plenty of room.
+    static func preferredReserve(_ requested: Int, window: Int) -> Int { min(requested, window / 4) }
+
+    /// Tokens kept free for the answer beside what may not go: less than preferred when that is most of the window.
+    ///
+    /// - Parameter protected: Tokens of the instructions, the task and the newest results.
+    package static func replyReserve(_ requested: Int, window: Int, protected: Int) -> Int {
+        let preferred = preferredReserve(requested, window: window)
+        let free = window - 1 - protected
+        if free >= 2 * preferred { return preferred }
+        return min(preferred, max(free / 2, min(requested, 1024)))
+    }
+
+    private func tokens(
         _ generation: GenerationRequest, _ groups: [Group], without gone: ArraySlice<Int>
-    ) async throws -> Bool {
+    ) async throws -> Int {
         var smaller = generation
+        smaller.messages = Compaction.messages(groups, without: gone)
+        return try await model.promptTokens(of: smaller)
+    }
+
+    private static func messages(_ groups: [Group], without gone: ArraySlice<Int>) -> [Message] {
         let gone = Set(gone)
-        smaller.messages = groups.indices.filter { !gone.contains($0) }.flatMap { groups[$0].messages }
-        return try await model.promptTokens(of: smaller) <= limit
+        return groups.indices.filter { !gone.contains($0) }.flatMap { groups[$0].messages }
     }
 
     /// Messages that stay or go together: a call with its results, a question with its answer.
