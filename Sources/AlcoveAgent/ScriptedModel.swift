@@ -15,6 +15,8 @@ package final class ScriptedModel: LanguageModel {
         case call(ToolCall)
         case broken(BrokenToolCall)
         case fail(any Error)
+        /// Ends the answer for this reason.
+        case end(FinishReason)
     }
 
     package let description: ModelDescription
@@ -54,6 +56,7 @@ package final class ScriptedModel: LanguageModel {
         Task {
             var usage = Usage()
             var hasCalls = false
+            var reason: FinishReason?
             for step in steps {
                 if stop.isSet { break }
                 switch step {
@@ -70,11 +73,12 @@ package final class ScriptedModel: LanguageModel {
                     hasCalls = true
                 case .broken(let broken): continuation.yield(.brokenToolCall(broken))
                 case .wait(let signal): await ScriptedModel.wait(for: signal, or: stop)
+                case .end(let given): reason = given
                 case .fail(let error): return continuation.finish(throwing: error)
                 }
                 usage.completionTokens += 1
             }
-            continuation.yield(.finished(stop.isSet ? .cancelled : hasCalls ? .toolCalls : .stop, usage))
+            continuation.yield(.finished(stop.isSet ? .cancelled : reason ?? (hasCalls ? .toolCalls : .stop), usage))
             continuation.finish()
         }
         return stream

@@ -62,6 +62,11 @@ public struct GenerationRequest: Sendable {
     public var sampling: SamplingOptions
     /// Most tokens to generate; nil means as many as the window has room for.
     public var maxTokens: Int?
+    /// Most tokens of reasoning before the answer's first word; nil is three quarters of what `maxTokens` or the window
+    /// leave.
+    public var thinkingBudget: Int?
+    /// Whether an answer that repeats itself is ended.
+    public var stopsRepetition = true
     /// Texts at which the answer ends; they are not part of it.
     public var stop: [String]
     /// Stops the work and lets what was done arrive, with the reason `cancelled`.
@@ -181,9 +186,16 @@ public enum FinishReason: String, Sendable, Hashable {
     case toolCalls
     /// The token limit or the window was reached.
     case length
+    /// The same words came over and over.
+    case repetition
+    /// All tokens that reasoning may take were used, and no answer was begun.
+    case thinkingBudget
     case cancelled
     /// The engine failed after the answer had begun.
     case error
+
+    /// Whether a limit cut the answer, as clients count it: one that repeated itself was ended, not cut.
+    public var isTruncation: Bool { self == .length || self == .thinkingBudget }
 }
 
 /// What an answer cost.

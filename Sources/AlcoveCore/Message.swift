@@ -29,6 +29,8 @@ public struct Message: Sendable, Hashable {
     public var toolCallID: String?
     /// For a tool's answer: the tool's name.
     public var toolName: String?
+    /// Written by the host, as a correction or a result in words: not what the person asked for.
+    public var isFromHost = false
 
     public init(
         role: Role, content: String?, reasoning: String? = nil, toolCalls: [ToolCall] = [], toolCallID: String? = nil,

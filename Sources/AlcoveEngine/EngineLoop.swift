@@ -301,7 +301,7 @@ final class EngineLoop: @unchecked Sendable {
         guard let token = generation.sampler.next(context, at: generation.logitsIndex) else { return end(index, .stop) }
         if vocabulary.endsGeneration(token) { return end(index, .stop) }
         generation.next = token
-        if !generation.take(token) { return end(index, .stop) }
+        if let reason = generation.take(token) { return end(index, reason) }
         if slots[index].tokens.count >= options.contextLength { return end(index, .length) }
         if slots[index].tokens.count >= context.shape.cells { grow(index) }
     }

@@ -4,7 +4,7 @@ internal import AlcoveCore
 final class Generation {
     enum Output {
         case promptProgress(done: Int, total: Int)
-        /// A token the model chose. The answer false ends the generation as by a stop string.
+        /// A token the model chose. What is answered ends the generation.
         case token(Token)
         case finished(FinishReason, Usage)
         case failed(EngineError)
@@ -16,7 +16,8 @@ final class Generation {
     /// Whether the same request should give the same answer again: a seed was given, or nothing is drawn at all.
     let isRepeatable: Bool
     let sampler: TokenSampler
-    private let output: (Output) -> Bool
+    private let output: (Output) -> FinishReason?
+    private var repetition: RepetitionGuard?
 
     var usage = Usage()
     /// Tokens the sequence holds or will hold after the computation under way.
@@ -29,8 +30,8 @@ final class Generation {
     var logitsIndex: Int32 = -1
 
     init(
-        prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stop: StopSignal,
-        output: @escaping (Output) -> Bool
+        prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stopsRepetition: Bool,
+        stop: StopSignal, output: @escaping (Output) -> FinishReason?
     ) {
         self.prompt = prompt
         self.maxTokens = maxTokens
@@ -38,6 +39,7 @@ final class Generation {
         self.isRepeatable = isRepeatable
         self.output = output
         self.sampler = sampler
+        repetition = stopsRepetition ? RepetitionGuard() : nil
         usage.promptTokens = prompt.count
     }
 
@@ -45,9 +47,11 @@ final class Generation {
 
     func report(done: Int) { _ = output(.promptProgress(done: done, total: prompt.count)) }
 
-    func take(_ token: Token) -> Bool {
+    /// - Returns: why the answer ends with this token; nil when it goes on.
+    func take(_ token: Token) -> FinishReason? {
         usage.completionTokens += 1
-        return output(.token(token))
+        let reason = output(.token(token))
+        return repetition?.isLoop(with: token) == true ? reason ?? .repetition : reason
     }
 
     func finish(_ reason: FinishReason, now: UInt64) {

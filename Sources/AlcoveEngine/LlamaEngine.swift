@@ -176,6 +176,8 @@ public final class LlamaEngine: LanguageModel {
         let room = description.contextLength - tokens.count
         var reader = AnswerReader(vocabulary: vocabulary, prompt: prompt, stop: request.stop)
         var stoppedByText = false
+        let maxTokens = min(request.maxTokens ?? room, room)
+        var thinking = ThinkingBudget(tokens: request.thinkingBudget ?? maxTokens * 3 / 4)
         let constraint = prompt.grammar.flatMap {
             GrammarConstraint($0, parser: prompt.parser, vocabulary: vocabulary)
         }
@@ -186,8 +188,9 @@ public final class LlamaEngine: LanguageModel {
         let sampler = TokenSampler(options: request.sampling, vocabulary: vocabulary, constraint: constraint)
         loop.submit(
             Generation(
-                prompt: tokens, maxTokens: min(request.maxTokens ?? room, room), sampler: sampler,
-                isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0, stop: stop
+                prompt: tokens, maxTokens: maxTokens, sampler: sampler,
+                isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0,
+                stopsRepetition: request.stopsRepetition, stop: stop
             ) { output in
                 switch output {
                 case .promptProgress(let done, let total):
@@ -196,7 +199,7 @@ public final class LlamaEngine: LanguageModel {
                     let (events, stopped) = reader.read(token)
                     for event in events { continuation.yield(event) }
                     stoppedByText = stopped
-                    return !stopped
+                    return stopped ? .stop : thinking.isSpent(by: events) ? .thinkingBudget : nil
                 case .finished(let reason, let usage):
                     for event in reader.finish(stopped: stoppedByText) { continuation.yield(event) }
                     if sampler.hasLostGrammar {
@@ -207,7 +210,7 @@ public final class LlamaEngine: LanguageModel {
                 case .failed(let error):
                     continuation.finish(throwing: error)
                 }
-                return true
+                return nil
             })
     }
 

@@ -221,6 +221,75 @@ struct AgentRunTests {
         #expect(model.requests.last?.messages.last?.content?.hasPrefix("4 ") == true)
     }
 
+    // MARK: Loops and long thoughts
+
+    @Test func aPlainAnswerThatRepeatsItselfEndsWithANote() async throws {
+        let bench = try await RunBench()
+        let (events, model, _) = try await bench.run(
+            [[.text(String(repeating: "again and ", count: 40)), .end(.repetition)]], profile: nil, tools: [])
+
+        #expect(model.requests.count == 1)
+        #expect(events.end?.reason == .repetition)
+        #expect(events.text.hasSuffix("_The answer was ended because it repeated itself: “again and” came 40 times._"))
+    }
+
+    @Test func aRoundThatRepeatsItselfIsNotDoneAndTriedOnceMore() async throws {
+        let bench = try await RunBench()
+        let tool = ProbeTool()
+        let loop = String(repeating: "x = 1; ", count: 30)
+        let (events, model, _) = try await bench.run(
+            [
+                [.part(ToolCallPart(index: 0, name: "probe", arguments: loop)), .call("probe"), .end(.repetition)],
+                [.text("done")],
+            ], tools: [tool])
+
+        #expect(tool.calls.isEmpty)
+        #expect(events.end?.reason == .stop)
+        #expect(events.reasoning.contains("“x = 1;” came 30 times. Trying once more."))
+        let feedback = try #require(model.requests.last?.messages.last)
+        #expect(feedback.role == .tool)
+        #expect(feedback.content?.contains("“x = 1;” came 30 times") == true)
+    }
+
+    @Test func aSecondLoopEndsTheRun() async throws {
+        let bench = try await RunBench()
+        let loop: [ScriptedModel.Step] = [.text(String(repeating: "ha ", count: 100)), .end(.repetition)]
+        let (events, model, _) = try await bench.run([loop], tools: [ProbeTool()])
+
+        #expect(model.requests.count == 2)
+        #expect(model.requests.last?.messages.last?.isFromHost == true)
+        #expect(events.end?.stoppedBy == "repetition")
+        #expect(events.text.hasSuffix("“ha” came 100 times._"))
+    }
+
+    @Test func aThoughtWithoutEndIsAnsweredWithoutThinkingOnce() async throws {
+        let bench = try await RunBench()
+        let model = ScriptedModel(answers: [[.reasoning("Hm. "), .end(.thinkingBudget)], [.text("42")]])
+        let turn = try await bench.start(model, profile: nil, tools: [], thinking: true)
+        var events: [TurnEvent.Body] = []
+        for try await event in turn.events() { events.append(event.body) }
+
+        #expect(model.requests.map(\.thinking) == [true, false])
+        #expect(events.text == "42")
+        #expect(events.reasoning.contains("[The reasoning took all the room"))
+        #expect(events.end?.reason == .stop)
+    }
+
+    /// A correction by the host is no task: what was asked for stays when room is made.
+    @Test func whatTheHostWroteIsNotTakenForTheTask() {
+        var note = Message(role: .user, content: "Your tool call could not be read.")
+        note.isFromHost = true
+        let groups = Compaction.groups([
+            Message(role: .developer, content: "Rules."), Message(role: .user, content: "The task."),
+            Message(role: .assistant, content: "Broken."), note,
+        ])
+
+        #expect(groups.map(\.mayGo) == [false, false, false])
+        #expect(groups.map(\.messages.count) == [1, 1, 2])
+    }
+
+    // MARK: Room
+
     @Test func aPlainChatLetsItsOldestMessagesGoToo() async throws {
         let bench = try await RunBench()
         let words = String(repeating: "word ", count: 800)

@@ -44,7 +44,7 @@ final class RunBench: Sendable {
 
     func start(
         _ model: ScriptedModel, profile: RunProfile? = .agent, tools: [any Tool],
-        messages: [Message] = [Message(role: .user, content: "Do it.")]
+        messages: [Message] = [Message(role: .user, content: "Do it.")], thinking: Bool = false
     ) async throws -> Turn {
         let loop = AgentLoop(
             model: model, tools: try ToolRegistry(tools), broker: broker,
@@ -52,7 +52,8 @@ final class RunBench: Sendable {
             artifacts: ArtifactStore(folder: folder + "/artifacts"))
         return await turns.start(
             key: "chat", loop: loop,
-            request: TurnRequest(messages: messages, profile: profile, workspace: workspace), accept: {},
+            request: TurnRequest(messages: messages, thinking: thinking, profile: profile, workspace: workspace),
+            accept: {},
             record: { _ in })
     }
 
@@ -110,5 +111,6 @@ extension [TurnEvent.Body] {
     }
     var notices: [String] { compactMap { if case .notice(let text) = $0 { text } else { nil } } }
     var text: String { compactMap { if case .text(let text) = $0 { text } else { nil } }.joined() }
+    var reasoning: String { compactMap { if case .reasoning(let text) = $0 { text } else { nil } }.joined() }
     var end: TurnEnd? { if case .finished(let end)? = last { end } else { nil } }
 }

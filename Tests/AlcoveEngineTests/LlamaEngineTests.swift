@@ -184,6 +184,19 @@ struct LlamaEngineTests {
         await small.unload()
     }
 
+    @Test(arguments: [true, false]) func anAnswerThatGoesRoundInACircleIsEnded(stops: Bool) async throws {
+        let engine = try await StarterModel.engine.value
+        // Held to these words, so that it does repeat itself.
+        var request = GenerationRequest.question("Laugh!", maxTokens: 400)
+        request.sampling.temperature = 0
+        request.responseSchema = ["const": .string(String(repeating: "ha ", count: 1_000))]
+        request.stopsRepetition = stops
+        let answer = try await Answer.collect(engine.generate(request))
+
+        #expect(answer.reason == (stops ? .repetition : .length))
+        #expect((answer.usage.completionTokens < 400) == stops)
+    }
+
     @Test func unloadingEndsWhatIsRunningAndGivesMemoryBack() async throws {
         var sizes: [UInt64] = []
         for _ in 0..<4 {

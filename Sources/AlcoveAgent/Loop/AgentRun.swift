@@ -15,6 +15,7 @@ actor AgentRun {
     private var messages: [Message]
     private var calls = 0
     private var repeats = CallRepeats()
+    private var hasRepeated = false
 
     init(loop: AgentLoop, request: TurnRequest, turn: Turn, accept: @escaping @Sendable () async throws -> Void) {
         self.loop = loop
@@ -51,6 +52,14 @@ actor AgentRun {
         write("_The tools ran; the model wrote nothing about what they found._")
     }
 
+    private func reason(_ text: String) {
+        result.reasoning += text
+        turn.append(.reasoning(text))
+    }
+
+    /// A sentence of the host's own beside the reasoning, as a paragraph.
+    private func remark(_ text: String) { reason((result.reasoning.isEmpty ? "" : "\n\n") + text + "\n\n") }
+
     /// A sentence of the host's own in the answer, as a paragraph.
     private func note(_ text: String) { write(result.text.isEmpty ? text : "\n\n" + text) }
 
@@ -75,7 +84,8 @@ actor AgentRun {
 
     private func rounds() async throws {
         guard let profile = request.profile else {
-            _ = try await round(1, tools: [], choice: .auto)
+            let answer = try await round(1, tools: [], choice: .auto)
+            if answer.reason == .repetition { noteRepetition(answer) }
             return
         }
         let limit = loop.switches().runCode ? profile.roundsWithCode : profile.rounds
@@ -88,6 +98,13 @@ actor AgentRun {
             let answer = try await round(
                 number, tools: declared, choice: isLast ? .none : number == 1 ? request.toolChoice : .auto)
             if turn.stopSignal.isSet { return }
+            if answer.reason == .repetition {
+                if hasRepeated || isLast { return noteRepetition(answer) }
+                hasRepeated = true
+                askForAnother(answer, round: number)
+                number += 1
+                continue
+            }
             if answer.calls.isEmpty, answer.broken.isEmpty { return }
             if isLast {
                 stop(by: number > limit ? "round limit" : "step limit")
@@ -100,13 +117,32 @@ actor AgentRun {
             if !goesOn || turn.stopSignal.isSet { return }
             number += 1
             if number > limit || isOutOfSteps(profile) {
-                messages.append(
-                    Message(
-                        role: .user,
-                        content: "No more tools can be used now. Answer from what you have, and say what is unchecked.")
-                )
+                tell("No more tools can be used now. Answer from what you have, and say what is unchecked.")
             }
         }
+    }
+
+    /// Nothing of a round that went in a circle is done; the model is told what repeated and asked for something else.
+    private func askForAnother(_ answer: RoundAnswer, round: Int) {
+        let repeated = TextLoop(endOf: answer.written)?.quoted ?? "the same tokens came over and over"
+        remark("[The answer repeated itself: \(repeated). Trying once more.]")
+        let feedback =
+            "Nothing of this was done, because the answer repeated itself: \(repeated). Take a different and shorter way."
+        for call in answer.calls { refuse(call, feedback, round) }
+        if answer.calls.isEmpty { tell(feedback) }
+    }
+
+    private func noteRepetition(_ answer: RoundAnswer) {
+        let repeated = TextLoop(endOf: answer.written)?.quoted ?? "the same tokens came over and over"
+        note("_The answer was ended because it repeated itself: \(repeated)._")
+        stop(by: "repetition")
+    }
+
+    /// Words of the host's own to the model.
+    private func tell(_ text: String) {
+        var message = Message(role: .user, content: text)
+        message.isFromHost = true
+        messages.append(message)
     }
 
     private func isOutOfSteps(_ profile: RunProfile) -> Bool { profile.steps.map { calls >= $0 } ?? false }
@@ -119,12 +155,33 @@ actor AgentRun {
         var text = ""
         var calls: [ToolCall] = []
         var broken: [BrokenToolCall] = []
+        var reason = FinishReason.stop
+        /// The end of everything the model wrote, reasoning and calls included.
+        private(set) var written = ""
+
+        /// Keeps what a search for a loop looks at, at a cost that does not grow with the answer.
+        mutating func take(_ delta: String) {
+            written += delta
+            if written.utf8.count > 8 * TextLoop.window { written = String(written.suffix(TextLoop.window)) }
+        }
     }
 
-    /// Asks the model once; what it says is shown as it comes.
+    /// Asks the model once, and once more without reasoning when reasoning left no room for an answer.
     private func round(_ number: Int, tools: [ToolDeclaration], choice: ToolChoice) async throws -> RoundAnswer {
+        let answer = try await attempt(number, tools: tools, choice: choice, thinking: request.thinking)
+        guard answer.reason == .thinkingBudget, answer.text.isEmpty, request.thinking, !turn.stopSignal.isSet else {
+            return answer
+        }
+        remark("[The reasoning took all the room it may have; answering without it.]")
+        return try await attempt(number, tools: tools, choice: choice, thinking: false)
+    }
+
+    /// What it says is shown as it comes.
+    private func attempt(
+        _ number: Int, tools: [ToolDeclaration], choice: ToolChoice, thinking: Bool
+    ) async throws -> RoundAnswer {
         var generation = GenerationRequest(
-            messages: messages, tools: tools, toolChoice: choice, thinking: request.thinking,
+            messages: messages, tools: tools, toolChoice: choice, thinking: thinking,
             sampling: request.sampling, maxTokens: replyLimit, stopSignal: turn.stopSignal)
         try await makeRoom(in: &generation)
         var answer = RoundAnswer()
@@ -133,18 +190,22 @@ actor AgentRun {
             switch event {
             case .promptProgress(let done, let total): turn.append(.promptProgress(done: done, total: total))
             case .reasoning(let delta):
-                result.reasoning += delta
-                turn.append(.reasoning(delta))
+                answer.take(delta)
+                reason(delta)
             case .text(let delta):
                 // What is said after a tool has run is a paragraph of its own.
                 if answer.text.isEmpty, number > 1, let last = result.text.last, !last.isNewline { write("\n\n") }
                 answer.text += delta
+                answer.take(delta)
                 write(delta)
-            case .toolCallPart(let part): turn.append(.callWriting(tool: part.name, delta: part.arguments))
+            case .toolCallPart(let part):
+                answer.take(part.arguments)
+                turn.append(.callWriting(tool: part.name, delta: part.arguments))
             case .toolCall(let call): answer.calls.append(call)
             case .brokenToolCall(let broken): answer.broken.append(broken)
             case .notice(let sentence): turn.append(.notice(sentence))
             case .finished(let reason, let usage):
+                answer.reason = reason
                 result.end.reason = reason == .toolCalls ? .stop : reason
                 result.end.usage = result.end.usage.adding(usage)
                 if request.profile != nil { turn.append(.usage(usage)) }
@@ -182,11 +243,7 @@ actor AgentRun {
         for broken in answer.broken {
             // What was meant as a call is answered like one, so that the model can put it right; and the person sees it.
             turn.append(.notice("A tool call could not be read: \(broken.reason)"))
-            messages.append(
-                Message(
-                    role: .user,
-                    content: "Your tool call could not be read: \(broken.reason) Write it again, or answer without it.")
-            )
+            tell("Your tool call could not be read: \(broken.reason) Write it again, or answer without it.")
         }
         for (index, call) in answer.calls.enumerated() {
             if turn.stopSignal.isSet { return false }

@@ -1,4 +1,4 @@
-internal import AlcoveCore
+package import AlcoveCore
 
 /// Makes a conversation fit: whole rounds go, the oldest first, never the instructions, the task or the newest results.
 package struct Compaction {
@@ -81,26 +81,30 @@ package struct Compaction {
     }
 
     /// Messages that stay or go together: a call with its results, a question with its answer.
-    struct Group {
-        var messages: [Message]
-        var mayGo: Bool
+    package struct Group {
+        package var messages: [Message]
+        package var mayGo: Bool
+        var isInstruction = false
     }
 
-    static func groups(_ messages: [Message]) -> [Group] {
-        let task = messages.lastIndex { $0.role == .user } ?? messages.count - 1
+    package static func groups(_ messages: [Message]) -> [Group] {
+        let task = messages.lastIndex { $0.role == .user && !$0.isFromHost } ?? messages.count - 1
         var groups: [Group] = []
         for (index, message) in messages.enumerated() {
             let isInstruction = message.role == .system || message.role == .developer
-            let opensGroup = isInstruction || message.role == .user || (message.role == .assistant && index > task)
-            if opensGroup || groups.isEmpty || groups[groups.count - 1].messages.contains(where: { $0.role == .system })
-            {
-                groups.append(Group(messages: [message], mayGo: !isInstruction && index != task))
+            let opensGroup =
+                isInstruction || (message.role == .user && !message.isFromHost)
+                || (message.role == .assistant && index > task)
+            if opensGroup || groups.isEmpty || groups[groups.count - 1].isInstruction {
+                groups.append(
+                    Group(messages: [message], mayGo: !isInstruction && index != task, isInstruction: isInstruction))
             } else {
                 groups[groups.count - 1].messages.append(message)
             }
         }
         // The newest round is what the model is about to answer from.
-        if let last = groups.indices.last, groups[last].messages.contains(where: { $0.role == .tool }) {
+        if let last = groups.indices.last, groups[last].messages.contains(where: { $0.role == .tool || $0.isFromHost })
+        {
             groups[last].mayGo = false
         }
         return groups

@@ -74,7 +74,7 @@ package final class Turn: Sendable {
             state.events.append(TurnEvent(sequence: state.events.count, body: .finished(end)))
             state.finishedAt = Platform.monotonicNanoseconds
             switch end.reason {
-            case .stop, .toolCalls, .length: state.phase = .completed
+            case .stop, .toolCalls, .length, .repetition, .thinkingBudget: state.phase = .completed
             case .cancelled: state.phase = .cancelled
             case .error: state.phase = .failed
             }

@@ -67,7 +67,7 @@ enum PageFrames {
         return [
             "done": true, "tokenCount": JSONValue(usage.completionTokens), "elapsed": .double(end.elapsedSeconds),
             "tokPerSec": .double(usage.tokensPerSecond), "aborted": .bool(end.reason == .cancelled),
-            "truncated": .bool(end.reason == .length), "error": JSONValue(end.error), "sessionId": JSONValue(session),
+            "truncated": .bool(end.reason.isTruncation), "error": JSONValue(end.error), "sessionId": JSONValue(session),
             "promptTokens": JSONValue(usage.promptTokens), "kvReusedTokens": JSONValue(usage.reusedTokens),
             "kvReusePercent": .double(reused), "stoppedBy": JSONValue(end.stoppedBy),
         ]

@@ -61,7 +61,7 @@ struct ChatRoutes: Sendable {
         let usage = result.end.usage
         var facts: JSONObject = [
             "tokenCount": JSONValue(usage.completionTokens), "tokPerSec": .double(usage.tokensPerSecond),
-            "aborted": .bool(result.end.reason == .cancelled), "truncated": .bool(result.end.reason == .length),
+            "aborted": .bool(result.end.reason == .cancelled), "truncated": .bool(result.end.reason.isTruncation),
         ]
         if !result.steps.isEmpty {
             facts["steps"] = .array(

@@ -37,6 +37,8 @@ struct TerminalAnswer {
         if !endsWithNewline { Terminal.line() }
         switch reason {
         case .length: Terminal.notice("(The answer was cut at the token limit.)")
+        case .repetition: Terminal.notice("(The answer repeated itself and was ended.)")
+        case .thinkingBudget: Terminal.notice("(The model thought so long that no room was left for an answer.)")
         case .cancelled: Terminal.notice("(Stopped.)")
         case .error: Terminal.notice("(The answer could not be finished.)")
         case .stop, .toolCalls: break
