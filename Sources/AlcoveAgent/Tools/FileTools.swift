@@ -124,7 +124,7 @@ package struct ApplyPatchTool: Tool {
     package func run(_ arguments: JSONObject, in context: ToolContext) async -> ToolResult {
         guard let workspace = context.workspace else { return .failed("This conversation has no files of its own.") }
         do throws(PatchError) {
-            let outcome = try Patch(arguments["patch"] ?? "").apply(to: PatchFolder(workspace))
+            let outcome = try Patch(.object(arguments)).apply(to: PatchFolder(workspace))
             let files = outcome.files.filter { $0.kind != .deleted }.map { $0.movedTo ?? $0.path }
             return ToolResult(succeeded: true, text: outcome.text, files: files)
         } catch {

@@ -1,0 +1,107 @@
+"""A host that is killed at each write to its store while a run with tools is under way (T38)."""
+
+import http.client
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_agent import call, decide, script
+
+PATCH = "*** Begin Patch\n*** Update File: log.txt\n@@\n begin\n+once\n*** End Patch"
+ENOUGH = 400
+
+
+@pytest.fixture(scope="module")
+def killer(tmp_path_factory):
+    """A library that is loaded in front of the C library and kills at a chosen write."""
+    library = tmp_path_factory.mktemp("killer") / "killer.so"
+    subprocess.run(
+        ["clang", "-shared", "-fPIC", "-O1", "-o", library, Path(__file__).with_name("killed_at_write.c"), "-ldl"],
+        check=True)
+    return library
+
+
+def run(host, session):
+    """Drives a run to its end, or to the host's; answers what was seen and whether the host lived."""
+    seen = []
+    connection = http.client.HTTPConnection(host.url.removeprefix("http://"), timeout=60)
+    try:
+        connection.request(
+            "POST", "/api/chat",
+            json.dumps({
+                "sessionId": session, "messages": [{"role": "user", "content": "Do it."}], "profile": "agent"}),
+            {"Authorization": f"Bearer {host.token}", "Content-Type": "application/json"})
+        answer = connection.getresponse()
+        assert answer.status == 200
+        for line in answer:
+            if not line.startswith(b"data: "):
+                continue
+            seen.append(json.loads(line[6:]))
+            if "approval" in seen[-1]:
+                decide(host, seen[-1]["approval"], "allowed")
+            if "done" in seen[-1]:
+                return seen, True
+    except (OSError, http.client.HTTPException, ValueError):
+        pass
+    return seen, False
+
+
+def test_a_kill_at_any_write_repeats_nothing_and_loses_no_evidence(serve, killer, tmp_path, root):
+    armed = tmp_path / "armed"
+    step, kills = 1, 0
+    while step < ENOUGH:
+        armed.unlink(missing_ok=True)
+        host = serve(
+            "--port", 0, "--script",
+            script(tmp_path, [call("apply_patch", patch=PATCH)], [call("read_file", path="log.txt")], [{"text": "Done."}]),
+            env={"LD_PRELOAD": str(killer), "CRASH_WRITE": str(step), "CRASH_ARMED": str(armed)}).wait()
+        host.wait_for_model()
+        session = host.session()
+        folder = root / "workspaces" / session["conversationId"]
+        folder.mkdir(parents=True, exist_ok=True)  # an empty chat is offered again
+        (folder / "log.txt").write_text("begin\n")
+        armed.touch()
+        seen, lived = run(host, session["sessionId"])
+        armed.unlink()
+        host.stop(9)
+
+        again = serve("--port", 0, "--no-model").wait()
+        status, chat = again.json(f"/api/agent/conversations/{session['conversationId']}")
+        runs = again.json(f"/api/agent/runs?conversation={session['conversationId']}")[1]["runs"]
+        lines = (folder / "log.txt").read_text().splitlines()
+        what = f"killed at write {step}: {seen}"
+
+        assert lines in (["begin"], ["begin", "once"]), what
+        if seen:
+            # What was shown was accepted, and what was accepted is kept.
+            assert status == 200 and chat["messages"][0]["content"] == "Do it.", what
+            assert len(runs) == 1, what
+        if runs:
+            assert runs[0]["state"] == ("completed" if lived else runs[0]["state"]), what
+            assert runs[0]["state"] in ("interrupted", "completed"), what
+            frames = events(again, runs[0]["id"])
+            done = [receipt["tool"] for receipt in runs[0]["receipts"]]
+            assert len(done) == len(set(done)), what
+            if "apply_patch" in done:
+                assert lines[-1] == "once", what
+            if lines[-1] == "once":
+                # The change is there: so is the word that it was being made.
+                assert any(f.get("tool_progress") == "running" and f["tool"] == "apply_patch" for f in frames), what
+            if runs[0]["state"] == "completed":
+                assert done == ["apply_patch", "read_file"], what
+                assert [m["role"] for m in chat["messages"]] == ["user", "assistant"], what
+        else:
+            assert lines == ["begin"], what
+        again.stop()
+        if lived:
+            break
+        kills += 1
+        step += 1 if step < 30 else 3
+    assert lived, "the run makes more writes than were tried"
+    assert kills >= 10, "hardly anything was killed: does the library count the writes?"
+
+
+def events(host, turn):
+    _, _, data = host.request(f"/api/agent/turns/{turn}?from=0")
+    return [json.loads(line[6:]) for line in data.decode().split("\n") if line.startswith("data: ")]
