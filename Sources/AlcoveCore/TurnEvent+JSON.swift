@@ -48,6 +48,7 @@ extension TurnEvent.Body {
         case .toolFinished(let note):
             [
                 "call": .string(note.call), "tool": .string(note.tool), "ok": .bool(note.succeeded),
+                "failure": JSONValue(note.failure?.rawValue),
                 "detail": .string(note.detail), "observation": .string(note.observation),
                 "round": JSONValue(note.round), "seconds": .double(note.seconds), "receipt": JSONValue(note.receipt),
                 "files": .array(note.files.map(\.payload)),
@@ -105,7 +106,9 @@ extension TurnEvent.Body {
             self = .toolFinished(
                 ToolNote(
                     call: payload["call"]?.string ?? "", tool: payload["tool"]?.string ?? "",
-                    succeeded: payload["ok"]?.bool ?? false, detail: payload["detail"]?.string ?? "",
+                    failure: payload["ok"]?.bool == true
+                        ? nil : payload["failure"]?.string.flatMap(ToolFailure.init(rawValue:)) ?? .failed,
+                    detail: payload["detail"]?.string ?? "",
                     observation: payload["observation"]?.string ?? "", round: payload["round"]?.int ?? 0,
                     seconds: payload["seconds"]?.double ?? 0, receipt: payload["receipt"]?.string,
                     files: (payload["files"]?.array ?? []).map(ArtifactNote.init(payload:))))

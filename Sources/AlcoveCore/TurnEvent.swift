@@ -103,11 +103,24 @@ public enum ApprovalOutcome: String, Sendable, Hashable {
     case unanswerable
 }
 
+/// Why a call came to nothing.
+public enum ToolFailure: String, Sendable, Hashable {
+    case unknownTool = "unknown_tool"
+    case invalidArguments = "invalid_args"
+    /// By the policy, a person, a limit of the run.
+    case notAllowed = "not_allowed"
+    case timeout
+    case aborted
+    case failed = "execution_error"
+}
+
 /// How one call ended.
 public struct ToolNote: Sendable, Hashable {
     public var call: String
     public var tool: String
-    public var succeeded: Bool
+    /// Nil when it succeeded.
+    public var failure: ToolFailure?
+    public var succeeded: Bool { failure == nil }
     public var detail: String
     /// What the model is told, bounded.
     public var observation: String
@@ -119,13 +132,13 @@ public struct ToolNote: Sendable, Hashable {
     public var files: [ArtifactNote]
 
     public init(
-        call: String, tool: String, succeeded: Bool, detail: String, observation: String, round: Int,
+        call: String, tool: String, failure: ToolFailure?, detail: String, observation: String, round: Int,
         seconds: Double, receipt: String?, files: [ArtifactNote] = []
     ) {
         self.files = files
         self.call = call
         self.tool = tool
-        self.succeeded = succeeded
+        self.failure = failure
         self.detail = detail
         self.observation = observation
         self.round = round

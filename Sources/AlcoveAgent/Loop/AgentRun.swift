@@ -128,7 +128,7 @@ actor AgentRun {
         remark("[The answer repeated itself: \(repeated). Trying once more.]")
         let feedback =
             "Nothing of this was done, because the answer repeated itself: \(repeated). Take a different and shorter way."
-        for call in answer.calls { refuse(call, feedback, round) }
+        for call in answer.calls { refuse(call, .aborted, feedback, round) }
         if answer.calls.isEmpty { tell(feedback) }
     }
 
@@ -249,11 +249,14 @@ actor AgentRun {
             if turn.stopSignal.isSet { return false }
             guard index < profile.callsPerRound else {
                 refuse(
-                    call, "Only \(profile.callsPerRound) calls are run at once; this and later ones were not.", round)
+                    call, .notAllowed,
+                    "Only \(profile.callsPerRound) calls are run at once; this and later ones were not.", round)
                 break
             }
             if isOutOfSteps(profile) {
-                refuse(call, "The run's limit of \(profile.steps ?? 0) steps is reached; this was not done.", round)
+                refuse(
+                    call, .notAllowed, "The run's limit of \(profile.steps ?? 0) steps is reached; this was not done.",
+                    round)
                 continue
             }
             if await !execute(call, round: round, profile: profile) { return false }
@@ -261,10 +264,12 @@ actor AgentRun {
         return true
     }
 
-    private func refuse(_ call: ToolCall, _ text: String, _ round: Int, detail: String = "") {
+    private func refuse(
+        _ call: ToolCall, _ failure: ToolFailure, _ text: String, _ round: Int, detail: String = ""
+    ) {
         finish(
             ToolNote(
-                call: call.id, tool: call.name, succeeded: false, detail: detail, observation: text, round: round,
+                call: call.id, tool: call.name, failure: failure, detail: detail, observation: text, round: round,
                 seconds: 0, receipt: nil))
     }
 
@@ -281,7 +286,7 @@ actor AgentRun {
         do throws(ToolRegistry.Refusal) {
             checked = try loop.tools.check(call)
         } catch {
-            refuse(call, error.text, round)
+            refuse(call, error.failure, error.text, round)
             return true
         }
         let name = checked.tool.declaration.name
@@ -293,22 +298,23 @@ actor AgentRun {
                     signature: checked.arguments.signature, round: round)))
         if profile.refusesDuplicates, let earlier = repeats.result(of: checked.arguments.signature) {
             let text = "This exact call was made already in this run and is not made again. Its result was:\n" + earlier
-            refuse(call, Excerpt.middleCut(text, to: checked.tool.observationLimit), round, detail: detail)
+            refuse(
+                call, .notAllowed, Excerpt.middleCut(text, to: checked.tool.observationLimit), round, detail: detail)
             return true
         }
         switch policy(profile).decide(checked.tool.effect) {
         case .refused(let sentence):
-            refuse(call, sentence, round, detail: detail)
+            refuse(call, .notAllowed, sentence, round, detail: detail)
             return true
         case .needsApproval:
             let outcome = await approve(checked)
             guard outcome == .allowed || outcome == .allowedForChat else {
-                refuse(call, AgentRun.words(for: outcome), round, detail: detail)
+                refuse(call, .notAllowed, AgentRun.words(for: outcome), round, detail: detail)
                 return outcome != .withdrawn
             }
             // Whatever was switched meanwhile counts.
             if case .refused(let sentence) = policy(profile).decide(checked.tool.effect) {
-                refuse(call, sentence, round, detail: detail)
+                refuse(call, .notAllowed, sentence, round, detail: detail)
                 return true
             }
         case .allowed: break
@@ -384,11 +390,15 @@ actor AgentRun {
         let files = await capture(outcome.files, of: call)
         finish(
             ToolNote(
-                call: call.id, tool: name, succeeded: outcome.succeeded, detail: detail, observation: outcome.text,
+                call: call.id, tool: name, failure: failure(of: outcome), detail: detail, observation: outcome.text,
                 round: round, seconds: Double(Platform.monotonicNanoseconds - clock) / 1e9, receipt: receipt?.id.text,
                 files: files))
         await turn.flush()
         return outcome.text
+    }
+
+    private func failure(of result: ToolResult) -> ToolFailure? {
+        result.succeeded ? nil : turn.stopSignal.isSet ? .aborted : result.hasTimedOut ? .timeout : .failed
     }
 
     /// A change of the store and its receipt are one transaction.

@@ -118,7 +118,9 @@ package struct ShellTool: Tool {
             head += " It wrote \(result.outputBytes) bytes; only the first \(limits.outputBytes) were kept."
         }
         let text = String(decoding: Excerpt.middleCut(output, to: ShellTool.shownBytes), as: UTF8.self)
-        return ToolResult(succeeded: succeeded, text: head + "\n" + (text.isEmpty ? "(no output)" : text))
+        var answer = ToolResult(succeeded: succeeded, text: head + "\n" + (text.isEmpty ? "(no output)" : text))
+        answer.hasTimedOut = result.end == .timedOut
+        return answer
     }
 }
 

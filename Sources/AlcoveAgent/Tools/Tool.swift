@@ -58,6 +58,8 @@ package struct ToolResult: Sendable {
     package var files: [String]
     /// A change of the store, made in the same transaction as the receipt: both are there, or neither.
     package var change: (@Sendable (Transaction) throws -> Void)?
+    /// It was ended because it took too long.
+    package var hasTimedOut = false
 
     package init(
         succeeded: Bool, text: String, files: [String] = [], change: (@Sendable (Transaction) throws -> Void)? = nil

@@ -39,6 +39,7 @@ package struct ToolRegistry: Sendable {
 
     /// The sentence that answers a call which cannot be made.
     package struct Refusal: Error, Equatable {
+        package let failure: ToolFailure
         package let text: String
     }
 
@@ -55,7 +56,8 @@ package struct ToolRegistry: Sendable {
             let names = entries.map(\.tool.declaration.name).sorted()
             let near = didYouMean(call.name, among: names).map { " \($0)" } ?? ""
             let known = names.isEmpty ? "There are no tools here." : "There are: \(names.joined(separator: ", "))."
-            throw Refusal(text: "There is no tool named \(call.name).\(near) \(known)")
+            throw Refusal(
+                failure: .unknownTool, text: "There is no tool named \(call.name).\(near) \(known)")
         }
         do throws(ToolArgumentsError) {
             let arguments = try ToolArguments(
@@ -63,7 +65,7 @@ package struct ToolRegistry: Sendable {
                 rewriting: entry.tool.rewrite)
             return CheckedCall(id: call.id, tool: entry.tool, arguments: arguments)
         } catch {
-            throw Refusal(text: error.sentence)
+            throw Refusal(failure: .invalidArguments, text: error.sentence)
         }
     }
 }
