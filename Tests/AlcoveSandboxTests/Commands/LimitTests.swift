@@ -87,7 +87,7 @@ extension OneAtATime {
             limits.seconds = 0.5
             let answer = try await sandbox.run("while :; do :; done", limits: limits)
             #expect(answer.result.end == .timedOut)
-            #expect(answer.result.seconds < 1.5)
+            #expect(answer.result.seconds >= 0.5)
         }
 
         @Test func aMillionWordsAreOnlyAnError() async throws {
