@@ -47,7 +47,8 @@ let package = Package(
             name: "AlcoveStorageTests",
             dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite", "storage-kill-child"]),
         .testTarget(name: "AlcoveSandboxTests", dependencies: ["AlcoveSandbox", "AlcoveCore"]),
-        .testTarget(name: "AlcoveServerTests", dependencies: ["AlcoveServer", "AlcoveCore", "CPosixShim"]),
+        .testTarget(
+            name: "AlcoveServerTests", dependencies: ["AlcoveServer", "AlcoveAgent", "AlcoveCore", "CPosixShim"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -5,7 +5,6 @@ internal import Synchronization
 /// Runs commands in the chat's workspace, confined.
 package struct ShellTool: Tool {
     /// Seconds a command has when it does not say.
-    static let usualSeconds = 120.0
     static let mostSeconds = 600.0
     /// Bytes of output the model is shown, the middle left out.
     static let shownBytes = 32 << 10
@@ -80,7 +79,7 @@ package struct ShellTool: Tool {
         }
         var limits = CommandLimits()
         limits.seconds = min(
-            arguments["timeout_ms"]?.double.map { $0 / 1000 } ?? ShellTool.usualSeconds, ShellTool.mostSeconds)
+            arguments["timeout_ms"]?.double.map { $0 / 1000 } ?? context.switches.commandSeconds, ShellTool.mostSeconds)
         let collected = Mutex(CollectedOutput())
         let paths = ConfinedPaths(workspace: workspace)
         let before = WorkspaceScan.files(paths)

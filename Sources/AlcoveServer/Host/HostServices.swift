@@ -33,16 +33,18 @@ package struct HostServices: Sendable {
     package let broker: ApprovalBroker
     package let grants = Grants()
     package let artifacts: ArtifactStore
-    private let switches = SwitchBoard()
+    package let board: SettingsBoard
 
     package init(
-        database: Database, model: ModelHost, files: ModelFiles, tools: ToolRegistry = ToolRegistry(), root: String
+        database: Database, board: SettingsBoard? = nil, model: ModelHost, files: ModelFiles,
+        tools: ToolRegistry = ToolRegistry(), root: String
     ) {
         self.database = database
         chats = ChatStore(database)
         notices = Notices(database)
         log = TurnLog(database)
         settings = SettingsStore(database)
+        self.board = board ?? SettingsBoard(settings)
         self.model = model
         self.files = files
         self.tools = tools
@@ -56,7 +58,7 @@ package struct HostServices: Sendable {
     /// The loop for one turn: everything a run may reach.
     func loop(for model: any LanguageModel) -> AgentLoop {
         AgentLoop(
-            model: model, tools: tools, broker: broker, switches: { [switches] in switches.current }, grants: grants,
+            model: model, tools: tools, broker: broker, switches: { [board] in board.current.switches }, grants: grants,
             database: database, artifacts: artifacts)
     }
 
@@ -76,6 +78,7 @@ package struct HostServices: Sendable {
         ConversationRoutes(host: self).add(to: &router)
         ModelRoutes(host: self).add(to: &router)
         RunRoutes(host: self).add(to: &router)
+        SettingsRoutes(host: self).add(to: &router)
         return router
     }
 }

@@ -52,9 +52,11 @@ struct ChatOrder: Sendable {
             toolChoice: body["tool_choice"]?.string == "required" ? .required : .auto, profile: profile)
     }
 
-    /// The request for a model: what the body does not say of sampling, the model's makers do.
-    func turn(for model: ModelDescription) throws(InputError) -> TurnRequest {
+    /// The request for a model: what the body does not say of sampling, the model's makers do, and the settings the rest.
+    func turn(for model: ModelDescription, settings: HostSettings) throws(InputError) -> TurnRequest {
         var request = request
+        request.maxTokens = request.maxTokens ?? settings.maxTokens
+        request.thinking = thinkingGiven ?? settings.thinkByDefault
         request.sampling = try ChatOrder.sampling(body, model.sampling)
         return request
     }

@@ -24,7 +24,7 @@ struct ChatRoutes: Sendable {
         let id = TurnKey.key(chat: chat, session: order.session)
         let choices = ChatChoices(
             modelID: ready.model.description.id, think: order.thinkingGiven, skills: order.skills)
-        var request = try order.turn(for: ready.model.description)
+        var request = try order.turn(for: ready.model.description, settings: host.board.current)
         if request.profile != nil {
             guard let chat else {
                 throw InputError(

@@ -24,7 +24,7 @@ struct ModelRoutes: Sendable {
             "architecture": JSONValue(loaded?.architecture),
             "contextTokens": loaded.map { JSONValue($0.contextLength) } ?? .null,
             "modelContextTokens": loaded.map { JSONValue($0.trainedContextLength) } ?? .null,
-            "defaultMaxTokens": .null, "video": .null, "skills": .null,
+            "defaultMaxTokens": JSONValue(host.board.current.maxTokens), "video": .null, "skills": .null,
         ]
     }
 
@@ -46,6 +46,8 @@ struct ModelRoutes: Sendable {
             body["ok"] = false
             return .json(.object(body), status: known.place.httpStatus)
         }
+        // A host that is started again begins with what was chosen last.
+        _ = try? await host.board.change { try $0.changing(["selectedModelId": .string(name)]) }
         let loaded = await host.model.ready?.model.description
         return .json([
             "ok": true, "model": JSONValue(loaded?.id), "loadedMmProj": .null,
@@ -77,10 +79,18 @@ struct ModelRoutes: Sendable {
             model["notices"] = .array(loaded.notices.map { .string($0) })
         }
         return [
-            "engine": "llama.cpp", "networkDisabledMessage": "Network access is switched off.",
+            "engine": .string(engineLine), "networkDisabledMessage": "Network access is switched off.",
             "modelRoot": .string(host.root + "/models"), "conversationRoot": .string(host.root),
             "model": .object(model),
         ]
+    }
+
+    /// What the host computes with and may do now, in a line.
+    private var engineLine: String {
+        let switches = host.board.current.switches
+        return [
+            "CPU", switches.runCode ? "code on" : "code off", switches.network ? "network on" : "network off",
+        ].joined(separator: " · ")
     }
 
     private func notices() async throws -> HTTPResponse {

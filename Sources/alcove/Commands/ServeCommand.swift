@@ -39,6 +39,8 @@ enum ServeCommand {
         let named = try invocation.text("--model").map { name in try library.path(named: name) }
 
         let database = try await Database.open(folder: folders.root)
+        let board = SettingsBoard(SettingsStore(database))
+        try await board.restore()
         mkdir(folders.models, 0o700)
         let log = LogFile(folder: folders.root + "/logs")
         log.write("alcove \(Alcove.version) starts")
@@ -46,10 +48,11 @@ enum ServeCommand {
         let script = invocation.text("--script").map(Folders.absolute)
         let model = ModelHost(check: { if script == nil { try ModelFile.check($0) } }) { path, progress in
             if let script { return LoadedModel(model: try ScriptFile.model(script)) }
-            return try await loader.load(path, progress: progress)
+            return try await loader.load(
+                path, context: loader.context ?? board.current.contextLength, progress: progress)
         }
         let host = HostServices(
-            database: database, model: model,
+            database: database, board: board, model: model,
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
             tools: try AgentTools.registry(), root: folders.root)
@@ -75,7 +78,7 @@ enum ServeCommand {
                 return
             }
             await loadFirstModel(
-                named, library: library, loader: loader, model: model, settings: SettingsStore(database))
+                named, library: library, loader: loader, model: model, board: board)
         }
         let signal = await ending.wait()
         loading.cancel()
@@ -110,11 +113,11 @@ enum ServeCommand {
     }
 
     private static func loadFirstModel(
-        _ named: String?, library: ModelLibrary, loader: ModelLoader, model: ModelHost, settings: SettingsStore
+        _ named: String?, library: ModelLibrary, loader: ModelLoader, model: ModelHost, board: SettingsBoard
     ) async {
-        let last = try? await settings.value("lastModel")?.string
-        let usable = last.flatMap { access($0, R_OK) == 0 ? $0 : nil }
-        guard let path = named ?? usable ?? library.starter?.path else {
+        // A model that was chosen and is gone is no reason to have none.
+        let chosen = board.current.selectedModelID.flatMap { try? library.path(named: $0) }
+        guard let path = named ?? chosen ?? library.starter?.path else {
             Terminal.notice(
                 "There is no model yet. Put a GGUF file into \(library.folders.models), or run `make bootstrap` in the "
                     + "checkout for the starter model.")
@@ -134,7 +137,7 @@ enum ServeCommand {
             let description = await model.ready?.model.description
             Terminal.notice("\(description?.id ?? path) answers (loaded in \(Int(seconds * 1000)) ms).")
             for notice in await model.ready?.notices ?? [] { Terminal.notice(notice) }
-            try? await settings.set("lastModel", to: .string(path))
+            _ = try? await board.change { try $0.changing(["selectedModelId": .string(path)]) }
         } catch is CancellationError {
             return
         } catch {

@@ -20,12 +20,16 @@ struct ModelLoader: Sendable {
     }
 
     /// - Throws: `GGUFError`, `EngineError`, `TemplateError`: each a sentence.
-    func load(_ path: String, progress: @escaping @Sendable (Double) -> Void) async throws -> LoadedModel {
+    ///
+    /// - Parameter context: Most tokens of a chat; nil is as the model was made.
+    func load(
+        _ path: String, context: Int? = nil, progress: @escaping @Sendable (Double) -> Void
+    ) async throws -> LoadedModel {
         try ModelFile.check(path)
         marker?.set(path)
         defer { marker?.clear() }
         var options = LlamaEngine.Options()
-        options.contextLength = context
+        options.contextLength = context ?? self.context
         options.threads = threads
         options.sampling = ModelLoader.sampling(ofFile: path)
         options.templateWorker = [program, "plumbing", "template-worker"]

@@ -1,0 +1,67 @@
+internal import AlcoveCore
+
+/// What a person can set for the whole host. Only what does something is here: a key of another program, or of a later
+/// part of this one, is kept and given back, and changes nothing.
+package enum SettingKey: String, CaseIterable, Sendable {
+    case selectedModelID = "selectedModelId"
+    case allowCodeExecution, allowNetwork, maxTokens, toolTimeoutSeconds, thinkByDefault, contextLength
+    case downloadOptionalFiles
+
+    /// The value of a host on which nobody has set anything.
+    var usual: JSONValue {
+        switch self {
+        case .selectedModelID: .null
+        case .allowCodeExecution, .downloadOptionalFiles: true
+        case .allowNetwork, .thinkByDefault: false
+        case .maxTokens: 2_048
+        case .toolTimeoutSeconds: 120
+        case .contextLength: 0
+        }
+    }
+
+    /// The end of a sentence that begins with the key.
+    var rule: String {
+        switch self {
+        case .selectedModelID: "should be the name of a model, or null"
+        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles: "should be true or false"
+        case .maxTokens: "should be a whole number of tokens from 1 to 262144"
+        case .toolTimeoutSeconds: "should be a number of seconds"
+        case .contextLength: "should be 0, for the model's own length, or a number of tokens from 256 to 1048576"
+        }
+    }
+
+    /// When a change is first felt, as people say it.
+    package var takesEffect: String {
+        switch self {
+        case .selectedModelID: "when the host starts"
+        case .allowCodeExecution: "with the next call, and the tools of the next message"
+        case .allowNetwork, .toolTimeoutSeconds: "with the next command"
+        case .maxTokens, .thinkByDefault: "with the next message"
+        case .contextLength: "when a model is loaded next"
+        case .downloadOptionalFiles: "with the next download"
+        }
+    }
+
+    /// The value as it is kept; nil when it breaks the rule.
+    func kept(_ value: JSONValue) -> JSONValue? {
+        switch self {
+        case .selectedModelID:
+            if value.isNull { return value }
+            guard let name = value.string, (1...4_096).contains(name.utf8.count), !name.utf8.contains(0) else {
+                return nil
+            }
+            return value
+        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles:
+            return value.bool.map { .bool($0) }
+        case .maxTokens:
+            guard let tokens = value.int, (1...262_144).contains(tokens) else { return nil }
+            return JSONValue(tokens)
+        case .toolTimeoutSeconds:
+            guard let seconds = value.double, seconds.isFinite else { return nil }
+            return JSONValue(Int(min(max(seconds, 5), 600).rounded()))
+        case .contextLength:
+            guard let tokens = value.int, tokens == 0 || (256...1_048_576).contains(tokens) else { return nil }
+            return JSONValue(tokens)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import AlcoveAgent
+import AlcoveCore
+import Testing
+
+@testable import AlcoveServer
+
+struct HostSettingsTests {
+    @Test func everyKeyHasAUsualValueThatKeepsItsRule() {
+        let settings = HostSettings()
+        for key in SettingKey.allCases {
+            #expect(key.kept(key.usual) == key.usual, "\(key)")
+            #expect(settings.json[key.rawValue] == key.usual)
+        }
+    }
+
+    @Test func aWholeDocumentResetsWhatItLeavesOutAndKeepsWhatNobodyKnows() throws {
+        let settings = try HostSettings().changing(["allowNetwork": true, "maxTokens": 512, "uiLanguage": "de"])
+        let replaced = try settings.replacing(with: ["maxTokens": 1024])
+
+        #expect(replaced.json["allowNetwork"] == false)
+        #expect(replaced.maxTokens == 1024)
+        #expect(replaced.json["uiLanguage"] == "de")
+    }
+
+    @Test func aPartChangesNothingElse() throws {
+        let settings = try HostSettings().changing(["allowNetwork": true]).changing(["maxTokens": 256])
+
+        #expect(settings.switches.network)
+        #expect(settings.maxTokens == 256)
+    }
+
+    @Test(arguments: [
+        ("allowNetwork", JSONValue.string("yes")), ("maxTokens", 0), ("maxTokens", 262_145), ("maxTokens", 1.5),
+        ("maxTokens", .null), ("toolTimeoutSeconds", "long"), ("contextLength", 100), ("contextLength", -1),
+        ("selectedModelId", ""), ("selectedModelId", "a\u{0}b"), ("selectedModelId", 7),
+    ])
+    func aBadValueIsRefusedByName(key: String, value: JSONValue) {
+        let error = #expect(throws: InputError.self) {
+            try HostSettings().changing([key: value, "thinkByDefault": true])
+        }
+        #expect(error?.code == "bad_setting")
+        #expect(error?.message.contains("\"\(key)\"") == true)
+    }
+
+    @Test func aTimeoutIsHeldWithinItsLimits() throws {
+        #expect(try HostSettings().changing(["toolTimeoutSeconds": 1]).switches.commandSeconds == 5)
+        #expect(try HostSettings().changing(["toolTimeoutSeconds": 1e9]).switches.commandSeconds == 600)
+    }
+
+    /// A store that somebody damaged, or an older program wrote.
+    @Test func aStoredValueThatBreaksItsRuleIsTheUsualOne() {
+        let settings = HostSettings(stored: ["allowNetwork": "yes", "maxTokens": -4, "thinkByDefault": true, "x": [1]])
+
+        #expect(!settings.switches.network)
+        #expect(settings.maxTokens == 2048)
+        #expect(settings.thinkByDefault)
+        #expect(settings.json["x"] == [1])
+    }
+}
