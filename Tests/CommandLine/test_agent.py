@@ -26,11 +26,12 @@ def call(name, **arguments):
 class Stream:
     """The frames of a turn as they come."""
 
-    def __init__(self, host, session, text="Do it.", **body):
+    def __init__(self, host, session, text="Do it.", messages=None, **body):
         self.connection = http.client.HTTPConnection(host.url.removeprefix("http://"), timeout=60)
         self.connection.request(
             "POST", "/api/chat",
-            body=json.dumps({"sessionId": session, "messages": [{"role": "user", "content": text}], "profile": "agent", **body}),
+            body=json.dumps({
+                "sessionId": session, "messages": messages or [{"role": "user", "content": text}], "profile": "agent", **body}),
             headers={"Authorization": f"Bearer {host.token}", "Content-Type": "application/json"},
         )
         self.answer = self.connection.getresponse()

@@ -105,3 +105,35 @@ def test_a_kill_at_any_write_repeats_nothing_and_loses_no_evidence(serve, killer
 def events(host, turn):
     _, _, data = host.request(f"/api/agent/turns/{turn}?from=0")
     return [json.loads(line[6:]) for line in data.decode().split("\n") if line.startswith("data: ")]
+
+
+def test_a_kill_while_a_turn_is_taken_back_leaves_both_or_neither(serve, killer, tmp_path, root):
+    armed = tmp_path / "armed"
+    step, lived, kills = 1, False, 0
+    while not lived and step < ENOUGH:
+        host = serve(
+            "--port", 0, "--script",
+            script(tmp_path, [call("write_file", path="a.txt", content="made")], [{"text": "Done."}]),
+            env={"LD_PRELOAD": str(killer), "CRASH_WRITE": str(step), "CRASH_ARMED": str(armed)}).wait()
+        host.wait_for_model()
+        session = host.session()
+        chat = session["conversationId"]
+        run(host, session["sessionId"])
+        armed.touch()
+        try:
+            lived = host.json(f"/api/agent/conversations/{chat}/rewind", "POST", {})[0] == 200
+        except (OSError, http.client.HTTPException):
+            kills += 1
+        armed.unlink()
+        host.stop(9)
+
+        again = serve("--port", 0, "--no-model").wait()
+        messages = again.json(f"/api/agent/conversations/{chat}")[1]["messages"]
+        made = (root / "workspaces" / chat / "a.txt").exists()
+        assert (len(messages), made) in ([(2, True), (0, False)] if not lived else [(0, False)]), f"killed at write {step}"
+        if not messages:
+            assert again.json(f"/api/agent/conversations/{chat}/redo", "POST", {})[0] == 200
+            assert (root / "workspaces" / chat / "a.txt").read_text() == "made"
+        again.stop()
+        step += 1
+    assert lived and kills >= 4

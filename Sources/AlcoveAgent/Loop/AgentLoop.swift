@@ -13,12 +13,15 @@ package struct AgentLoop: Sendable {
     /// Where receipts and the changes they witness are kept, together; nil keeps nothing.
     package var database: Database?
     package var artifacts: ArtifactStore?
+    /// Where the chat's folder is kept as it was before this turn; nil keeps nothing, and nothing can be taken back.
+    package var snapshots: WorkspaceSnapshots?
     package var clock: any Clock<Duration>
 
     package init(
         model: any LanguageModel, tools: ToolRegistry = ToolRegistry(), broker: ApprovalBroker? = nil,
         switches: @escaping @Sendable () -> Switches = { Switches() }, grants: Grants = Grants(),
-        database: Database? = nil, artifacts: ArtifactStore? = nil, clock: any Clock<Duration> = ContinuousClock()
+        database: Database? = nil, artifacts: ArtifactStore? = nil, snapshots: WorkspaceSnapshots? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.model = model
         self.tools = tools
@@ -27,6 +30,7 @@ package struct AgentLoop: Sendable {
         self.grants = grants
         self.database = database
         self.artifacts = artifacts
+        self.snapshots = snapshots
         self.clock = clock
     }
 

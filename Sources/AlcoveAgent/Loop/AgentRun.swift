@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import Dispatch
 internal import AlcoveStorage
 
 /// One turn under way: its rounds, its calls, its counters.
@@ -16,6 +17,7 @@ actor AgentRun {
     private var calls = 0
     private var repeats = CallRepeats()
     private var hasRepeated = false
+    private var hasSnapshot = false
 
     init(loop: AgentLoop, request: TurnRequest, turn: Turn, accept: @escaping @Sendable () async throws -> Void) {
         self.loop = loop
@@ -364,6 +366,7 @@ actor AgentRun {
         turn.append(.toolStarted(call: call.id, tool: name, detail: detail))
         // What is about to happen is on the disk before it happens: after a crash the log says what was under way.
         await turn.flush()
+        await takeSnapshot(before: call.tool.effect)
         let started = Timestamp.now, clock = Platform.monotonicNanoseconds
         let heart = Heartbeat(turn: turn, call: call.id, tool: name, clock: loop.clock)
         var outcome = await call.tool.run(
@@ -395,6 +398,27 @@ actor AgentRun {
                 files: files))
         await turn.flush()
         return outcome.text
+    }
+
+    /// Keeps the chat's folder as it is before the turn's first change of it.
+    private func takeSnapshot(before effect: ToolEffect) async {
+        guard effect == .writesWorkspace || effect == .runsCode, !hasSnapshot, let snapshots = loop.snapshots,
+            let workspace = request.workspace
+        else { return }
+        hasSnapshot = true
+        let name = turn.id.text, chat = turn.key
+        // Reading and hashing a folder takes as long as the folder is large: not on a thread that others wait for.
+        let failure: (any Error)? = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                do {
+                    try snapshots.take(of: workspace, chat: chat, name: name)
+                    continuation.resume(returning: nil)
+                } catch {
+                    continuation.resume(returning: error)
+                }
+            }
+        }
+        if let failure { turn.append(.notice(sentence(of: failure))) }
     }
 
     private func failure(of result: ToolResult) -> ToolFailure? {

@@ -114,7 +114,7 @@ package final class Turn: Sendable {
     package func events(from start: Int = 0) -> Events { Events(turn: self, next: max(0, start)) }
 
     /// Returns when the turn has ended, however it did.
-    func waitForEnd() async {
+    package func waitForEnd() async {
         while phase == .running { await change(after: eventCount) }
     }
 

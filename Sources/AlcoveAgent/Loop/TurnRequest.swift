@@ -36,6 +36,6 @@ package struct TurnResult: Sendable, Hashable {
 }
 
 /// The words of any error; one that nobody foresaw names itself.
-func sentence(of error: any Error) -> String {
+package func sentence(of error: any Error) -> String {
     (error as? any UserFacingError)?.sentence ?? "Something unforeseen went wrong (\(error))."
 }

@@ -37,6 +37,11 @@ package struct ArtifactStore: Sendable {
         }
     }
 
+    /// Removes the copies of a turn.
+    package func forget(_ turn: TurnID) {
+        try? ConfinedPaths(workspace: folder).remove(turn.text, recursively: true)
+    }
+
     /// The files of a turn.
     package func list(_ turn: TurnID) -> [ArtifactNote] {
         WorkspaceScan.files(ConfinedPaths(workspace: folder + "/" + turn.text)).map { file in

@@ -33,6 +33,9 @@ package struct HostServices: Sendable {
     package let broker: ApprovalBroker
     package let grants = Grants()
     package let artifacts: ArtifactStore
+    package let workspaces: Workspaces
+    package let snapshots: WorkspaceSnapshots
+    package let rewinds: Rewinds
     package let board: SettingsBoard
 
     package init(
@@ -53,21 +56,54 @@ package struct HostServices: Sendable {
         sessions = Sessions()
         broker = ApprovalBroker()
         artifacts = ArtifactStore(folder: root + "/artifacts")
+        workspaces = Workspaces(folder: root + "/workspaces")
+        snapshots = WorkspaceSnapshots(folder: root + "/snapshots")
+        rewinds = Rewinds(
+            chats: chats, log: log, settings: settings, snapshots: snapshots,
+            workspaces: workspaces)
     }
 
     /// The loop for one turn: everything a run may reach.
     func loop(for model: any LanguageModel) -> AgentLoop {
         AgentLoop(
             model: model, tools: tools, broker: broker, switches: { [board] in board.current.switches }, grants: grants,
-            database: database, artifacts: artifacts)
+            database: database, artifacts: artifacts, snapshots: snapshots)
     }
 
     /// The folder of a chat's own files; made when it is first needed.
-    func workspace(of chat: ChatID) -> String {
-        let folder = root + "/workspaces"
-        mkdir(folder, 0o700)
-        mkdir(folder + "/" + chat.text, 0o700)
-        return folder + "/" + chat.text
+    func workspace(of chat: ChatID) -> String { workspaces.path(of: chat) }
+
+    /// Copies a chat's files into another chat's folder, within the bounds of a snapshot.
+    ///
+    /// - Returns: a sentence when they could not be copied.
+    func copyFiles(of chat: ChatID, to other: ChatID) -> String? {
+        let name = "branch-\(other.text)"
+        defer { snapshots.forget(name, chat: chat.text) }
+        do {
+            try snapshots.take(of: workspace(of: chat), chat: chat.text, name: name)
+            _ = try snapshots.restore(name, chat: chat.text, to: workspace(of: other))
+            return nil
+        } catch {
+            return "The new chat has none of the files: \(sentence(of: error))"
+        }
+    }
+
+    /// Deletes a chat with all that is kept because of it: its messages, turns, files, and what could be taken back.
+    ///
+    /// - Returns: false when there was none.
+    func delete(_ chat: ChatID) async throws -> Bool {
+        if let turn = await turns.latest(for: chat.text) {
+            turn.stopSignal.set()
+            await turn.waitForEnd()
+        }
+        let gone = try await log.turns(of: chat).map(\.id)
+        let deleted = try await chats.delete(chat)
+        await sessions.forget(chat)
+        grants.forget(chat.text)
+        try await rewinds.forget(chat)
+        workspaces.forget(chat)
+        for turn in gone { artifacts.forget(turn) }
+        return deleted
     }
 
     /// All routes of the host.
@@ -79,6 +115,8 @@ package struct HostServices: Sendable {
         ModelRoutes(host: self).add(to: &router)
         RunRoutes(host: self).add(to: &router)
         SettingsRoutes(host: self).add(to: &router)
+        RewindRoutes(host: self).add(to: &router)
+        ChatFileRoutes(host: self).add(to: &router)
         return router
     }
 }

@@ -38,6 +38,7 @@ struct ChatRoutes: Sendable {
             accept: { [host] in
                 guard let chat else { return }
                 try await host.chats.replaceMessages(of: chat, with: order.drafts, choices: choices)
+                try await host.rewinds.forgetRedo(chat)
             },
             record: { [host] result in
                 guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty || !result.steps.isEmpty else {

@@ -8,9 +8,13 @@ struct ConversationRoutes: Sendable {
 
     /// Longest title, in bytes: the list of all chats carries every one.
     static let titleLimit = 1_000
+    /// Most finds of a search that are looked at; several may be in one chat.
+    private static let searchLimit = 500
 
     func add(to router: inout Router) {
-        router.get("/api/agent/conversations") { _ in try await list() }
+        router.get("/api/agent/conversations") { try await list($0) }
+        router.post("/api/agent/conversations/delete") { try await deleteSeveral($0) }
+        router.post("/api/agent/conversations/{id}/branch") { try await branch($0) }
         router.post("/api/agent/conversations") { _ in
             let chat = try await host.chats.create()
             return .json(try await transcript(chat.id).json)
@@ -25,8 +29,23 @@ struct ConversationRoutes: Sendable {
         router.delete("/api/sessions/{id}") { try await close($0) }
     }
 
-    private func list() async throws -> HTTPResponse {
-        .json(["conversations": .array(try await host.chats.summaries().map(\.json))])
+    /// All chats, or those in which words are found, each with the place of the first find.
+    private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let summaries = try await host.chats.summaries()
+        guard let words = request.query("search"), words.contains(where: { !$0.isWhitespace }) else {
+            return .json(["conversations": .array(summaries.map(\.json))])
+        }
+        let byID = Dictionary(summaries.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var seen: Set<ChatID> = [], found: [JSONValue] = []
+        for hit in try await host.chats.search(words, limit: ConversationRoutes.searchLimit) {
+            guard let summary = byID[hit.chat], seen.insert(hit.chat).inserted else { continue }
+            var object = summary.json.object ?? [:]
+            object["snippet"] = .string(
+                hit.snippet.map { $0.isMatch ? "\u{1}\($0.text)\u{2}" : $0.text }.joined())
+            object["messageId"] = JSONValue(hit.message?.text)
+            found.append(.object(object))
+        }
+        return .json(["conversations": .array(found)])
     }
 
     private func rename(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -45,11 +64,47 @@ struct ConversationRoutes: Sendable {
     }
 
     private func delete(_ request: HTTPRequest) async throws -> HTTPResponse {
+        .json(["deleted": .bool(try await host.delete(try id(of: request)))])
+    }
+
+    private func deleteSeveral(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let body = try await request.jsonObject()
+        let ids: [ChatID]
+        if body["all"]?.bool == true {
+            ids = try await host.chats.summaries(includingEmpty: true).map(\.id)
+        } else {
+            guard let list = body["ids"]?.array else {
+                throw InputError(
+                    code: "bad_field", message: "\"ids\" should be a list of chats, or \"all\" true.")
+            }
+            ids = list.compactMap { $0.string.flatMap { ChatID($0) } }
+        }
+        var deleted = 0
+        for id in ids where try await host.delete(id) { deleted += 1 }
+        // What was deleted is gone from the file too, not only from the lists.
+        if body["all"]?.bool == true { _ = try await host.chats.deleteAll() }
+        return .json(["deleted": JSONValue(deleted)])
+    }
+
+    /// A new chat that begins with the first messages of this one; its files are this one's as they are now.
+    private func branch(_ request: HTTPRequest) async throws -> HTTPResponse {
         let id = try id(of: request)
-        if let turn = await host.turns.latest(for: id.text) { turn.stopSignal.set() }
-        let deleted = try await host.chats.delete(id)
-        await host.sessions.forget(id)
-        return .json(["deleted": .bool(deleted)])
+        let transcript = try await transcript(id)
+        let count = try await request.jsonObject()["messages"]?.int ?? transcript.messages.count
+        guard (1...max(1, transcript.messages.count)).contains(count), !transcript.messages.isEmpty else {
+            throw InputError(
+                code: "bad_number",
+                message: "\"messages\" should be a whole number from 1 to \(transcript.messages.count).")
+        }
+        let chat = transcript.chat
+        let new = try await host.chats.create(
+            ChatChoices(
+                modelID: chat.modelID, think: chat.think, skills: chat.skillsExplicit ? chat.skills : nil))
+        let drafts = transcript.messages.prefix(count).map { MessageDraft(createdAt: $0.createdAt, $0.body) }
+        try await host.chats.replaceMessages(of: new.id, with: drafts)
+        var answer = try await self.transcript(new.id).json.object ?? [:]
+        answer["notice"] = JSONValue(host.copyFiles(of: id, to: new.id))
+        return .json(.object(answer))
     }
 
     private func launch() async throws -> HTTPResponse {
@@ -77,7 +132,8 @@ struct ConversationRoutes: Sendable {
             "sessionId": .string(session.text), "conversationId": .string(chat.text),
             "title": .string(transcript.chat.title), "messages": whole["messages"] ?? [],
             "think": whole["think"] ?? .null, "skills": whole["skills"] ?? [],
-            "skillsExplicit": whole["skillsExplicit"] ?? false, "modelId": JSONValue(transcript.chat.modelID),
+            "skillsExplicit": whole["skillsExplicit"] ?? false,
+            "canRedo": .bool(await host.rewinds.canRedo(chat)), "modelId": JSONValue(transcript.chat.modelID),
             "activeTurn": turn.map(TurnStatus.json) ?? .null,
         ])
     }

@@ -90,10 +90,18 @@ package struct ChatStore: Sendable {
         }
     }
 
-    /// Deletes a chat, its messages and its turns; false when there was none.
+    /// Deletes a chat, its messages and its turns; false when there was none. The receipts of its turns stay, without
+    /// what was in them: that something was done remains true.
     package func delete(_ id: ChatID) async throws -> Bool {
         let deleted = try await database.write { transaction in
-            try transaction.erasing { try transaction.run("DELETE FROM chats WHERE id = ?", id.text) }
+            try transaction.erasing {
+                try transaction.run(
+                    """
+                    UPDATE receipts SET arguments = '', observation = NULL, extras = NULL WHERE turn IN (
+                        SELECT turns.number FROM turns JOIN chats ON chats.number = turns.chat WHERE chats.id = ?)
+                    """, id.text)
+                return try transaction.run("DELETE FROM chats WHERE id = ?", id.text)
+            }
         }
         return deleted > 0
     }
@@ -102,6 +110,11 @@ package struct ChatStore: Sendable {
     package func deleteAll() async throws -> Int {
         let deleted = try await database.write { transaction in
             try transaction.erasing {
+                try transaction.run(
+                    """
+                    UPDATE receipts SET arguments = '', observation = NULL, extras = NULL
+                    WHERE turn IN (SELECT number FROM turns WHERE chat IS NOT NULL)
+                    """)
                 let count = try transaction.run("DELETE FROM chats")
                 // The index forgets by adding; merging it is what removes the words themselves.
                 try transaction.run("INSERT INTO message_index (message_index) VALUES ('optimize')")

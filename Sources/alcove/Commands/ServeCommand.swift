@@ -57,6 +57,8 @@ enum ServeCommand {
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
             tools: try AgentTools.registry(), root: folders.root)
 
+        try await host.rewinds.recover()
+
         let access = AccessControl()
         let site = Site(
             access: access, router: host.router(),
