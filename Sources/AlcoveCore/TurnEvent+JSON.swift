@@ -15,6 +15,7 @@ extension TurnEvent.Body {
         case .toolFinished: "tool_finished"
         case .artifact: "artifact"
         case .notice: "notice"
+        case .replaced: "replaced"
         case .usage: "usage"
         case .checkpoint: "checkpoint"
         case .finished: "finished"
@@ -26,7 +27,7 @@ extension TurnEvent.Body {
         switch self {
         case .inputAccepted(let messages): ["messages": JSONValue(messages)]
         case .promptProgress(let done, let total): ["done": JSONValue(done), "total": JSONValue(total)]
-        case .reasoning(let text), .text(let text), .notice(let text): .string(text)
+        case .reasoning(let text), .text(let text), .notice(let text), .replaced(let text): .string(text)
         case .callWriting(let tool, let delta): ["tool": JSONValue(tool), "delta": .string(delta)]
         case .callParsed(let note):
             [
@@ -114,6 +115,7 @@ extension TurnEvent.Body {
                     files: (payload["files"]?.array ?? []).map(ArtifactNote.init(payload:))))
         case "artifact":
             self = .artifact(ArtifactNote(payload: payload))
+        case "replaced": self = .replaced(text: payload.string ?? "")
         case "usage": self = .usage(Usage(payload: payload))
         case "checkpoint":
             guard let phase = payload["phase"]?.string.flatMap(RunPhase.init(rawValue:)) else { return nil }

@@ -35,6 +35,9 @@ public struct TurnEvent: Sendable, Hashable {
         case usage(Usage)
         /// Where the run stands, noted before and after everything with an effect.
         case checkpoint(phase: RunPhase, call: String?)
+        /// The answer's words so far, in place of all events before: a turn of very many events keeps no others in memory.
+        /// Never in the log, which has them all.
+        case replaced(text: String)
         /// The last one.
         case finished(TurnEnd)
     }

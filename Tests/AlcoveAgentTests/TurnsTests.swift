@@ -41,6 +41,43 @@ struct TurnsTests {
         #expect(end.reason == .stop)
     }
 
+    /// Very many events: those so far become one, numbers stay absolute, and every reader can put the words together.
+    @Test func aVeryLongTurnCollapsesAndIsReadByAHundred() async throws {
+        let count = Turn.eventLimit + 10_000
+        let model = ScriptedModel(answers: [(0..<count).map { .text("\($0),") }])
+        let turn = await start(Turns(), model)
+        let whole = (0..<count).map { "\($0)," }.joined()
+
+        await withTaskGroup(of: Bool.self) { group in
+            for reader in 0..<100 {
+                group.addTask {
+                    var text = "", numbers: [Int] = []
+                    do {
+                        for try await event in turn.events() {
+                            numbers.append(event.sequence)
+                            switch event.body {
+                            case .replaced(let words): text = words
+                            case .text(let delta): text += delta
+                            default: continue
+                            }
+                            // Some read slowly, so that what they come to is collapsed already.
+                            if reader % 2 == 0, numbers.count % 5_000 == 0 { await Task.yield() }
+                        }
+                    } catch { return false }
+                    return text == whole && numbers == numbers.sorted() && Set(numbers).count == numbers.count
+                }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+        // The message, every word, the end.
+        #expect(turn.eventCount == count + 2)
+        let late = try await bodies(turn)
+        guard case .replaced = late.first else { return #expect(Bool(false), "nothing was collapsed") }
+        #expect(late.count < 20_000)
+        #expect(try await bodies(turn, from: turn.eventCount + 5).isEmpty)
+        #expect(try await bodies(turn, from: turn.eventCount - 1).count == 1)
+    }
+
     @Test func anAnswerNobodyReadsIsRecordedBeforeItsLastEvent() async throws {
         let recorded = Recorded()
         let turn = await start(Turns(), ScriptedModel(answers: [[.text("Hi")]]), recorded: recorded)

@@ -13,6 +13,8 @@ package final class Turn: Sendable {
     }
 
     package let id: TurnID
+    /// Most events in memory; beyond, those so far become one.
+    package static let eventLimit = 50_000
     /// What only one turn at a time may hold: a chat, or a session without one.
     package let key: String
     /// Set by whoever wants the turn to stop.
@@ -22,12 +24,27 @@ package final class Turn: Sendable {
 
     private struct State {
         var phase = Phase.running
+        /// The newest events, numbered without gaps from that of the first.
         var events: [TurnEvent] = []
+        var count: Int { (events.last?.sequence ?? -1) + 1 }
         /// Why nothing was begun; readers at the start get it thrown, so that it can still become a status.
         var refusal: (any Error)?
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextReader = 0
         var finishedAt: UInt64?
+
+        /// All events so far become one with the number of the last.
+        mutating func collapse() {
+            var text = ""
+            for event in events {
+                switch event.body {
+                case .replaced(let before): text = before
+                case .text(let delta): text += delta
+                default: continue
+                }
+            }
+            events = [TurnEvent(sequence: count - 1, body: .replaced(text: text))]
+        }
     }
 
     /// - Parameter journal: Where the events are kept beyond this process; nil keeps them in memory only.
@@ -50,7 +67,8 @@ package final class Turn: Sendable {
     }
 
     package var phase: Phase { state.withLock { $0.phase } }
-    package var eventCount: Int { state.withLock { $0.events.count } }
+    /// Events since the beginning, those that are not in memory any more included.
+    package var eventCount: Int { state.withLock { $0.count } }
     /// Monotonic nanoseconds at which the turn ended; nil while it runs.
     package var finishedAt: UInt64? { state.withLock { $0.finishedAt } }
 
@@ -58,7 +76,8 @@ package final class Turn: Sendable {
 
     func append(_ body: TurnEvent.Body) {
         change { state in
-            state.events.append(TurnEvent(sequence: state.events.count, body: body))
+            state.events.append(TurnEvent(sequence: state.count, body: body))
+            if state.events.count > Turn.eventLimit { state.collapse() }
             keep(body)
         }
     }
@@ -71,7 +90,7 @@ package final class Turn: Sendable {
 
     func finish(_ end: TurnEnd) {
         change { state in
-            state.events.append(TurnEvent(sequence: state.events.count, body: .finished(end)))
+            state.events.append(TurnEvent(sequence: state.count, body: .finished(end)))
             state.finishedAt = Platform.monotonicNanoseconds
             switch end.reason {
             case .stop, .toolCalls, .length, .repetition, .thinkingBudget: state.phase = .completed
@@ -130,7 +149,7 @@ package final class Turn: Sendable {
             while true {
                 switch try turn.look(at: next) {
                 case .event(let event):
-                    next += 1
+                    next = event.sequence + 1
                     return event
                 case .end: return nil
                 case .later: await turn.change(after: next)
@@ -149,7 +168,9 @@ package final class Turn: Sendable {
     fileprivate func look(at index: Int) throws -> Look {
         try state.withLock { state in
             if let refusal = state.refusal { throw refusal }
-            if index < state.events.count { return .event(state.events[index]) }
+            // Whoever asks for what is not there any more is moved to what stands in its place.
+            let first = state.count - state.events.count
+            if index < state.count { return .event(state.events[max(0, index - first)]) }
             return state.phase == .running ? .later : .end
         }
     }
@@ -163,7 +184,7 @@ package final class Turn: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isLate = state.withLock { state -> Bool in
-                    if state.phase != .running || state.events.count > index || Task.isCancelled { return true }
+                    if state.phase != .running || state.count > index || Task.isCancelled { return true }
                     state.waiting[reader] = continuation
                     return false
                 }

@@ -10,6 +10,7 @@ enum PageFrames {
             [["prompt_progress": ["done": JSONValue(done), "total": JSONValue(total)]]]
         case .reasoning(let delta): [["thinking": .string(delta)]]
         case .text(let delta): [["token": .string(delta)]]
+        case .replaced(let text): [["replace": .string(text)]]
         case .notice(let sentence): [["notice": .string(sentence)]]
         case .callWriting(let tool, let delta):
             [["tool_progress": "writing", "tool": JSONValue(tool), "text": .string(delta)]]

@@ -40,7 +40,7 @@ struct SessionEvents {
         case .toolFinished(let note): finish(note)
         case .usage(let usage): cost(usage)
         case .finished(let end): finish(end)
-        case .promptProgress, .callWriting, .artifact, .notice, .checkpoint: []
+        case .promptProgress, .callWriting, .artifact, .notice, .checkpoint, .replaced: []
         }
     }
 
