@@ -391,3 +391,51 @@ def test_a_title_that_is_none_is_refused(serve, title, code):
     status, answer = host.json(f"/api/agent/conversations/{chat['id']}", "POST", {"title": title})
 
     assert (status, answer["code"]) == (400, code)
+
+
+def take_listener(process):
+    """Ends the program's listening socket from outside, as a system does with one that was suspended."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(process.pid)
+    taken = 0
+    for name in os.listdir(f"/proc/{process.pid}/fd"):
+        found = libc.syscall(438, pidfd, int(name), 0)  # pidfd_getfd: a copy of the other's descriptor
+        if found < 0:
+            if ctypes.get_errno() == 1:
+                pytest.skip("this system lets nobody reach into another process")
+            continue
+        try:
+            each = socket.socket(fileno=found)
+            if each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                each.shutdown(socket.SHUT_RDWR)
+                taken += 1
+            each.close()
+        except OSError:
+            os.close(found)
+    os.close(pidfd)
+    assert taken == 1
+
+
+def test_a_host_that_lost_its_listener_while_stopped_comes_back(serve, model):
+    host = serve("--port", 0, "--model", model).wait()
+    host.wait_for_model()
+    session, _connection, answer, _ = begin_story(host)
+    host.process.send_signal(signal.SIGSTOP)
+    take_listener(host.process)
+    host.process.send_signal(signal.SIGCONT)
+
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            turn = host.json(f"/api/agent/turns?conversation={session['conversationId']}")[1]["turn"]
+            break
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    # The turn belongs to the host, not to the connection that was lost.
+    assert turn["id"] == answer.getheader("X-Alcove-Turn")
+    host.json(f"/api/agent/turns/{turn['id']}/stop", "POST")
+    assert "anew" in (host.root / "logs" / "alcove.log").read_text()
+    assert host.stop() == 0

@@ -65,11 +65,19 @@ enum ServeCommand {
             files: resources.web.map { StaticFiles(ConfinedFolder($0)) })
         let server = HTTPServer(site, log: Log { log.write($0) })
         let bound = try start(server, port: port)
-        let connection: JSONValue = [
-            "url": .string("http://127.0.0.1:\(bound)"), "token": .string(access.token),
-            "pid": JSONValue(Int(getpid())),
-        ]
-        try SmallFile.write(connection.bytes(.indented) + [0x0A], to: folders.connectionFile)
+        let keeper = LoopbackKeeper(server, log: Log { log.write($0) })
+        try writeConnection(port: bound, access, to: folders)
+        ending.whenContinued {
+            Task {
+                switch await keeper.check() {
+                case .alive, .restarted: break
+                case .moved(let port):
+                    try? writeConnection(port: port, access, to: folders)
+                    Terminal.line("Alcove has moved to \(access.entryURL(port: port))")
+                case .failed(let message): Terminal.notice("alcove: The host cannot be reached: \(message)")
+                }
+            }
+        }
         announce(access.entryURL(port: bound), database: database, resources: resources)
         if invocation.has("--open") { Browser.open(access.entryURL(port: bound)) }
 
@@ -92,6 +100,15 @@ enum ServeCommand {
         await database.close()
         log.write("alcove stops (signal \(signal))")
         return .success
+    }
+
+    /// Tells programs of this user where the host is.
+    private static func writeConnection(port: UInt16, _ access: AccessControl, to folders: Folders) throws {
+        let connection: JSONValue = [
+            "url": .string("http://127.0.0.1:\(port)"), "token": .string(access.token),
+            "pid": JSONValue(Int(getpid())),
+        ]
+        try SmallFile.write(connection.bytes(.indented) + [0x0A], to: folders.connectionFile)
     }
 
     /// The chosen port, or the usual one, or any that is free.
@@ -151,9 +168,17 @@ enum ServeCommand {
 /// The wish to end, by the first signal. A second one leaves at once.
 private final class Ending: Sendable {
     private let state = Mutex((signal: Int32?.none, waiting: CheckedContinuation<Int32, Never>?.none))
+    private let continued = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// What is done when the program goes on after it was stopped.
+    func whenContinued(_ body: @escaping @Sendable () -> Void) { continued.withLock { $0 = body } }
 
     init() {
         Signals.handle { [self] signal in
+            if signal == SIGCONT {
+                continued.withLock { $0 }?()
+                return
+            }
             let (isSecond, waiting) = state.withLock { state in
                 defer {
                     state.signal = signal

@@ -1,7 +1,7 @@
 internal import AlcoveCore
 internal import Synchronization
 
-/// Ctrl-C and the system's wish to end, as calls on a thread of their own, where anything may be done.
+/// Ctrl-C, the system's wish to end, and the return from a pause, as calls on a thread of their own, where anything may be done.
 ///
 /// Blocking the signals and waiting for them would not do: libdispatch parks the main thread with none blocked.
 enum Signals {
@@ -21,12 +21,15 @@ enum Signals {
                 let count = read(reading, &number, 1)
                 if count < 0, errno == EINTR { continue }
                 guard count == 1 else { return }
-                guard let handler = handler.withLock({ $0 }) else { exit(ExitCode.interrupted.rawValue) }
+                guard let handler = handler.withLock({ $0 }) else {
+                    if Int32(number) == SIGCONT { continue }
+                    exit(ExitCode.interrupted.rawValue)
+                }
                 handler(Int32(number))
             }
         }
         guard isStarted else { return }
-        for number in [SIGINT, SIGTERM, SIGHUP] {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGCONT] {
             signal(number) { number in
                 let code = errno
                 var byte = UInt8(truncatingIfNeeded: number)
