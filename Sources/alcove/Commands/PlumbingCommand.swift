@@ -27,6 +27,9 @@ enum PlumbingCommand {
             part("sse", "Parse server-sent events: chunks (Base64).", "") { line in
                 plumbingSSE(chunks: try chunks(line))
             },
+            part("multipart", "Parse a form: content_type, chunks (Base64).", "") { line in
+                try plumbingMultipart(contentType: line["content_type"]?.string ?? "", chunks: try chunks(line))
+            },
             part("json", "Read or canonicalise JSON: op (parse, canonical), json (Base64).", "", json),
             patch,
             tokenize,
