@@ -1,0 +1,233 @@
+"""Looks into one file: the text of a document, a picture in a form that everything can show.
+
+Started by Alcove inside its sandbox (AlcoveSandbox/Media): the file may be anything, and nothing of what happens here can
+reach the rest of the machine. Answers one line of JSON on standard output, then the bytes of `blobs`, in order. A refusal is
+{"error": code, "detail": words}.
+
+    look_into.py FILE PACKAGES text KIND CHARACTERS
+    look_into.py FILE PACKAGES picture KIND AREA FORMAT      (AREA 0: as large as it is; FORMAT: png, or auto)
+"""
+
+import io
+import json
+import sys
+import time
+import zipfile
+
+# What is not read by then is left out and said to be.
+DEADLINE = time.monotonic() + 20
+PIXELS = 100_000_000
+UNPACKED_BYTES = 256 << 20
+UNPACKED_FILES = 20_000
+
+
+class Refusal(Exception):
+    def __init__(self, code, detail=""):
+        self.code, self.detail = code, detail
+
+
+class Text:
+    """Collects text up to a limit of characters and of time."""
+
+    def __init__(self, limit):
+        self.parts, self.room, self.complete = [], limit, True
+
+    def add(self, text):
+        """False when no more is wanted."""
+        text = text.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n")
+        if len(text) > self.room:
+            text, self.complete = text[: self.room], False
+        self.parts.append(text)
+        self.room -= len(text)
+        if time.monotonic() > DEADLINE:
+            self.complete = False
+        return self.complete
+
+
+def pdf(source, text):
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(source)
+    except pypdfium2.PdfiumError as error:
+        raise Refusal("protected" if "password" in str(error).lower() else "unreadable", str(error))
+    pages, read = len(document), 0
+    for index in range(pages):
+        try:
+            page = document[index]
+            words = page.get_textpage().get_text_bounded()
+            page.close()
+        except pypdfium2.PdfiumError:
+            text.complete = False
+            continue
+        read += 1
+        if not text.add(("\n\n" if index else "") + words):
+            break
+    return {"pages": pages, "readPages": read}
+
+
+def check_zip(path):
+    """Office files are zip archives; one that unpacks to far more than it is gets no further."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            items = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise Refusal("unreadable", str(error))
+    if len(items) > UNPACKED_FILES:
+        raise Refusal("too_large", f"it holds {len(items)} files")
+    unpacked = sum(item.file_size for item in items)
+    if unpacked > UNPACKED_BYTES:
+        raise Refusal("too_large", f"it unpacks to {unpacked >> 20} MB")
+
+
+def table_lines(table):
+    for row in table.rows:
+        yield " | ".join(" ".join(cell.text.split()) for cell in row.cells)
+
+
+def docx(source, text):
+    import docx as library
+    from docx.table import Table
+
+    document = library.Document(source)
+    for block in document.iter_inner_content():
+        if isinstance(block, Table):
+            for line in table_lines(block):
+                if not text.add(line + "\n"):
+                    return {}
+            continue
+        style = (block.style.name or "") if block.style is not None else ""
+        level = style.removeprefix("Heading ") if style.startswith("Heading ") else ""
+        heading = "#" * min(int(level), 6) + " " if level.isdecimal() else ""
+        if not text.add(heading + block.text + "\n"):
+            break
+    return {}
+
+
+def xlsx(source, text):
+    import openpyxl
+
+    book = openpyxl.load_workbook(source, read_only=True, data_only=True)
+    for sheet in book.worksheets:
+        if not text.add(f"## {sheet.title}\n"):
+            return {}
+        for row in sheet.iter_rows(values_only=True):
+            cells = ["" if cell is None else str(cell) for cell in row]
+            while cells and not cells[-1]:
+                cells.pop()
+            if cells and not text.add(",".join(quoted(cell) for cell in cells) + "\n"):
+                return {}
+        text.add("\n")
+    return {}
+
+
+def quoted(cell):
+    return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',"\n\r') else cell
+
+
+def pptx(source, text):
+    from pptx import Presentation
+
+    def walk(shapes, depth=0):
+        for shape in shapes:
+            if shape.shape_type == 6 and depth < 20:  # a group
+                yield from walk(shape.shapes, depth + 1)
+            elif shape.has_text_frame:
+                yield shape.text_frame.text
+            elif getattr(shape, "has_table", False) and shape.has_table:
+                yield from table_lines(shape.table)
+
+    slides = Presentation(source).slides
+    read = 0
+    for number, slide in enumerate(slides, 1):
+        words = [part for part in walk(slide.shapes) if part.strip()]
+        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+            notes = slide.notes_slide.notes_text_frame.text.strip()
+            words += [f"Notes: {notes}"] if notes else []
+        read += 1
+        if not text.add(f"## Slide {number}\n" + "\n".join(words) + "\n\n"):
+            break
+    return {"pages": len(slides), "readPages": read}
+
+
+def read_text(path, kind, limit):
+    if kind != "pdf":
+        check_zip(path)
+    text = Text(limit)
+    try:
+        with open(path, "rb") as source:  # the path has no ending, and openpyxl looks at endings
+            facts = {"pdf": pdf, "docx": docx, "xlsx": xlsx, "pptx": pptx}[kind](source, text)
+    except (Refusal, ImportError, MemoryError):
+        raise
+    except Exception as error:  # the libraries raise whatever the file makes them meet
+        raise Refusal("unreadable", f"{type(error).__name__}: {error}"[:200])
+    words = "".join(text.parts).strip("\n").encode("utf-8", "replace")
+    return {"complete": text.complete, **facts}, [words]
+
+
+def read_picture(path, area, form):
+    import warnings
+
+    import pillow_heif
+    from PIL import Image, ImageOps
+
+    pillow_heif.register_heif_opener()
+    Image.MAX_IMAGE_PIXELS = PIXELS
+    warnings.simplefilter("error", Image.DecompressionBombWarning)
+    try:
+        image = Image.open(path, formats=["PNG", "JPEG", "GIF", "WEBP", "BMP", "HEIF"])
+        if image.width * image.height > PIXELS:
+            raise Refusal("too_large", f"it has {image.width} x {image.height} pixels")
+        if area:
+            side = max(1, int((area**0.5) * 2))
+            image.draft("RGB", (side, side))  # JPEG can be read smaller at once
+        image = ImageOps.exif_transpose(image)
+        if area and image.width * image.height > area:
+            scale = (area / (image.width * image.height)) ** 0.5
+            size = (max(1, int(image.width * scale)), max(1, int(image.height * scale)))
+            if image.mode in ("P", "1"):
+                image = image.convert("RGBA" if "transparency" in image.info else "RGB")
+            image = image.resize(size, Image.Resampling.LANCZOS)
+        clear = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
+        image = image.convert("RGBA" if clear else "RGB")
+        out = io.BytesIO()
+        profile = image.info.get("icc_profile")
+        if form == "png" or clear:
+            image.save(out, "PNG", compress_level=1 if not area else 6, icc_profile=profile)
+            form = "png"
+        else:
+            image.save(out, "JPEG", quality=85, icc_profile=profile)
+            form = "jpg"
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise Refusal("too_large", str(error)[:200])
+    except (Refusal, MemoryError):
+        raise
+    except Exception as error:
+        raise Refusal("unreadable", f"{type(error).__name__}: {error}"[:200])
+    return {"width": image.width, "height": image.height, "format": form}, [out.getvalue()]
+
+
+def main():
+    path, packages, job, kind, *rest = sys.argv[1:]
+    sys.path[:0] = [packages]
+    try:
+        if job == "text":
+            facts, blobs = read_text(path, kind, int(rest[0]))
+        else:
+            facts, blobs = read_picture(path, int(rest[0]), rest[1])
+    except Refusal as refusal:
+        facts, blobs = {"error": refusal.code, "detail": refusal.detail}, []
+    except ImportError as error:
+        facts, blobs = {"error": "missing", "detail": str(error)}, []
+    except (MemoryError, RecursionError):
+        facts, blobs = {"error": "too_large", "detail": "it needs too much memory"}, []
+    facts["blobs"] = [len(blob) for blob in blobs]
+    out = sys.stdout.buffer
+    out.write(json.dumps(facts).encode() + b"\n")
+    for blob in blobs:
+        out.write(blob)
+    out.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+/// Looks into files that strangers made: the words of a document, a picture in a form that everything can show.
+///
+/// A file that is not what it says, or was made to do harm, hurts nobody: whoever implements this keeps what reads it away
+/// from this process and bounds its time and memory.
+public protocol MediaDecoder: Sendable {
+    /// The words of a PDF or office document.
+    ///
+    /// - Parameter limit: Most characters that are wanted.
+    /// - Throws: `MediaError`.
+    func text(of file: MediaFile, limit: Int) async throws -> DocumentText
+
+    /// A picture, upright, without what its file says beside it (place, time, camera).
+    ///
+    /// - Parameter area: Most pixels; nil for as many as it has.
+    /// - Throws: `MediaError`.
+    func picture(of file: MediaFile, area: Int?, format: PictureFormat) async throws -> Picture
+}
+
+/// A file and what it claims to be.
+public struct MediaFile: Sendable, Hashable {
+    /// Absolute.
+    public var path: String
+    /// Its kind as a file name's ending, lower-case: `pdf`, `heic`.
+    public var kind: String
+
+    public init(path: String, kind: String) {
+        self.path = path
+        self.kind = kind
+    }
+}
+
+public struct DocumentText: Sendable, Hashable {
+    public var text: String
+    /// Pages or slides; nil for documents without.
+    public var pages: Int?
+    public var readPages: Int?
+    /// Whether this is all of it.
+    public var isComplete: Bool
+
+    public init(text: String, pages: Int? = nil, readPages: Int? = nil, isComplete: Bool = true) {
+        self.text = text
+        self.pages = pages
+        self.readPages = readPages
+        self.isComplete = isComplete
+    }
+}
+
+public enum PictureFormat: String, Sendable, Hashable {
+    case png
+    /// JPEG, but PNG for a picture that can be seen through.
+    case auto
+}
+
+public struct Picture: Sendable, Hashable {
+    public var width: Int
+    public var height: Int
+    public var bytes: [UInt8]
+    /// `png` or `jpg`.
+    public var fileExtension: String
+
+    public init(width: Int, height: Int, bytes: [UInt8], fileExtension: String) {
+        self.width = width
+        self.height = height
+        self.bytes = bytes
+        self.fileExtension = fileExtension
+    }
+}
+
+/// Why there is nothing to be had from a file. The file itself is none the worse.
+public enum MediaError: UserFacingError, Equatable {
+    /// What would read it is not there.
+    case unavailable(cause: String, hint: String?)
+    case unreadable(cause: String)
+    case protected
+    case tooLarge(cause: String)
+    case tooSlow(seconds: Int)
+
+    public var code: String {
+        switch self {
+        case .unavailable: "decoder_unavailable"
+        case .unreadable: "file_unreadable"
+        case .protected: "file_protected"
+        case .tooLarge: "file_needs_too_much"
+        case .tooSlow: "file_too_slow"
+        }
+    }
+
+    public var message: String {
+        switch self {
+        case .unavailable(let cause, _): "The file could not be looked into: \(cause)."
+        case .unreadable(let cause): "The file cannot be read (\(cause))."
+        case .protected: "The file is protected by a password."
+        case .tooLarge(let cause): "The file is too large to be looked into: \(cause)."
+        case .tooSlow(let seconds): "The file was not read within \(seconds) seconds."
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .unavailable(_, let hint): hint
+        case .protected: "Save it without the password and send it again."
+        default: nil
+        }
+    }
+
+    public var place: ErrorPlace {
+        switch self {
+        case .unavailable: .host
+        default: .data
+        }
+    }
+}
+
+/// Where no file can be looked into: says why, each time.
+public struct NoMediaDecoder: MediaDecoder {
+    private let error: MediaError
+
+    public init(cause: String, hint: String? = nil) { error = .unavailable(cause: cause, hint: hint) }
+
+    public func text(of file: MediaFile, limit: Int) async throws -> DocumentText { throw error }
+    public func picture(of file: MediaFile, area: Int?, format: PictureFormat) async throws -> Picture { throw error }
+}

@@ -1,0 +1,164 @@
+#if os(Linux)
+package import AlcoveCore
+internal import Synchronization
+
+/// Looks into files with Python's well-known libraries, in the sandbox of commands and with less than a command may use:
+/// no network, one file to read, nothing to write, a bounded answer.
+package struct ConfinedMediaDecoder: MediaDecoder {
+    /// Bytes of one answer, which is held in memory: a large picture as PNG.
+    static let answerLimit = 192 << 20
+    static let seconds = 40
+    private static let reader = "/run/look_into.py"
+    private static let packages = "/run/packages"
+    private static let file = "/run/file"
+    /// Debian's own; any other would not be visible in the sandbox.
+    package static let python = "/usr/bin/python3"
+
+    private let mounts: [ConfinedPaths.Mount]
+    private let gate: MediaGate
+
+    /// - Parameters:
+    ///   - reader: `Native/media/look_into.py`.
+    ///   - packages: The folder with its Python packages.
+    package init(reader: String, packages: String) {
+        mounts = [
+            ConfinedPaths.Mount(folder: reader, shownAs: ConfinedMediaDecoder.reader),
+            ConfinedPaths.Mount(folder: packages, shownAs: ConfinedMediaDecoder.packages),
+        ]
+        gate = MediaGate(places: 2)
+    }
+
+    package func text(of file: MediaFile, limit: Int) async throws -> DocumentText {
+        let answer = try await look(into: file, ["text", file.kind, "\(limit)"])
+        return DocumentText(
+            text: String(decoding: answer.blob, as: UTF8.self), pages: answer.facts["pages"]?.int,
+            readPages: answer.facts["readPages"]?.int, isComplete: answer.facts["complete"]?.bool ?? false)
+    }
+
+    package func picture(of file: MediaFile, area: Int?, format: PictureFormat) async throws -> Picture {
+        let answer = try await look(into: file, ["picture", file.kind, "\(area ?? 0)", format.rawValue])
+        // What comes out is served as a picture, so that is what it has to be, whoever wrote it.
+        let form = answer.facts["format"]?.string ?? ""
+        let magic: [UInt8] = form == "png" ? [0x89, 0x50, 0x4E, 0x47] : [0xFF, 0xD8, 0xFF]
+        guard form == "png" || form == "jpg", answer.blob.starts(with: magic) else {
+            throw MediaError.unreadable(cause: "what came of it is no picture")
+        }
+        return Picture(
+            width: answer.facts["width"]?.int ?? 0, height: answer.facts["height"]?.int ?? 0, bytes: answer.blob,
+            fileExtension: form)
+    }
+
+    private struct Answer {
+        var facts: JSONValue
+        var blob: [UInt8]
+    }
+
+    private func look(into file: MediaFile, _ words: [String]) async throws -> Answer {
+        guard file.path.hasPrefix("/"), words.allSatisfy({ $0.utf8.allSatisfy(ConfinedMediaDecoder.isPlain) }) else {
+            throw MediaError.unreadable(cause: "it has no usable name")
+        }
+        guard access(ConfinedMediaDecoder.python, X_OK) == 0 else {
+            throw MediaError.unavailable(
+                cause: "\(ConfinedMediaDecoder.python) is missing", hint: "Install it with `sudo apt install python3`.")
+        }
+        var template = Array("/tmp/alcove-media-XXXXXX".utf8CString)
+        guard let workspace = mkdtemp(&template).map({ String(cString: $0) }) else {
+            throw MediaError.unavailable(
+                cause: "no temporary folder can be made: \(Platform.describe(errno: errno))", hint: nil)
+        }
+        defer {
+            let name = String(workspace.dropFirst("/tmp/".utf8.count))
+            try? ConfinedPaths(workspace: "/tmp").remove(name, recursively: true)
+        }
+        var limits = CommandLimits()
+        limits.seconds = Double(ConfinedMediaDecoder.seconds)
+        limits.outputBytes = ConfinedMediaDecoder.answerLimit
+        limits.memoryBytes = 2 << 30
+        limits.fileBytes = 0
+        limits.processes = 32
+        let command =
+            [ConfinedMediaDecoder.python, "-I", "-B", ConfinedMediaDecoder.reader, ConfinedMediaDecoder.file]
+            + [ConfinedMediaDecoder.packages] + words
+        let request = CommandRequest(
+            script: "exec \(command.joined(separator: " ")) 2>/dev/null", workspace: workspace, limits: limits)
+        let runner = BubblewrapRunner(
+            readOnly: mounts + [ConfinedPaths.Mount(folder: file.path, shownAs: ConfinedMediaDecoder.file)])
+        let output = Mutex<[UInt8]>([])
+        await gate.enter()
+        let result: CommandResult
+        do {
+            result = try await runner.run(request) { piece in
+                if case .standardOutput(let bytes) = piece { output.withLock { $0 += bytes } }
+            }
+            await gate.leave()
+        } catch {
+            await gate.leave()
+            guard let error = error as? SandboxError else { throw error }
+            throw MediaError.unavailable(cause: "the sandbox is not to be had (\(error.message))", hint: error.hint)
+        }
+        return try ConfinedMediaDecoder.read(output.withLock { $0 }, result)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+
+    /// Takes an answer apart. It was written where a stranger's file had its say: nothing about it is trusted.
+    private static func read(_ bytes: [UInt8], _ result: CommandResult) throws -> Answer {
+        switch result.end {
+        case .exited(0): break
+        case .timedOut: throw MediaError.tooSlow(seconds: seconds)
+        case .stopped: throw CancellationError()
+        case .signalled, .exited: throw MediaError.unreadable(cause: "reading it failed")
+        }
+        guard result.outputBytes <= answerLimit, bytes.count <= answerLimit else {
+            throw MediaError.tooLarge(cause: "what comes of it is larger than \(answerLimit >> 20) MB")
+        }
+        let line = bytes.prefix { $0 != 0x0A }
+        guard line.count <= 65_536, let facts = try? JSONValue(parsing: Array(line)), facts.object != nil else {
+            throw MediaError.unreadable(cause: "reading it failed")
+        }
+        let detail = shown(facts["detail"]?.string)
+        switch facts["error"]?.string {
+        case nil: break
+        case "protected": throw MediaError.protected
+        case "too_large": throw MediaError.tooLarge(cause: detail)
+        case "missing":
+            throw MediaError.unavailable(
+                cause: "a Python package is missing (\(detail))", hint: "Run `make bootstrap` in the checkout.")
+        default: throw MediaError.unreadable(cause: detail)
+        }
+        let blob = Array(bytes.dropFirst(line.count + 1))
+        guard facts["blobs"]?.array?.compactMap(\.int) == [blob.count] else {
+            throw MediaError.unreadable(cause: "reading it failed")
+        }
+        return Answer(facts: facts, blob: blob)
+    }
+
+    /// Words that a library wrote about a stranger's file, fit for a sentence.
+    private static func shown(_ text: String?) -> String {
+        let words = (text ?? "").unicodeScalars.prefix(200).map {
+            $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0)
+        }
+        return words.isEmpty ? "no more is known" : String(words)
+    }
+}
+
+/// Lets so many through at a time: each holds up to gigabytes.
+private actor MediaGate {
+    private var places: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(places: Int) { self.places = places }
+
+    func enter() async {
+        if places > 0 {
+            places -= 1
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    func leave() { if waiting.isEmpty { places += 1 } else { waiting.removeFirst().resume() } }
+}
+#endif
