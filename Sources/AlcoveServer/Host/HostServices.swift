@@ -1,5 +1,5 @@
 package import AlcoveAgent
-internal import AlcoveCore
+package import AlcoveCore
 package import AlcoveStorage
 
 /// Everything the routes reach: one store, one model, one set of turns.
@@ -38,9 +38,13 @@ package struct HostServices: Sendable {
     package let rewinds: Rewinds
     package let board: SettingsBoard
 
+    package let uploads: UploadStore
+    package let decoder: any MediaDecoder
+
     package init(
         database: Database, board: SettingsBoard? = nil, model: ModelHost, files: ModelFiles,
-        tools: ToolRegistry = ToolRegistry(), root: String
+        tools: ToolRegistry = ToolRegistry(), root: String,
+        decoder: any MediaDecoder = NoMediaDecoder(cause: "nothing that reads it is installed")
     ) {
         self.database = database
         chats = ChatStore(database)
@@ -61,6 +65,8 @@ package struct HostServices: Sendable {
         rewinds = Rewinds(
             chats: chats, log: log, settings: settings, snapshots: snapshots,
             workspaces: workspaces)
+        uploads = UploadStore(folder: root + "/uploads")
+        self.decoder = decoder
     }
 
     /// The loop for one turn: everything a run may reach.
@@ -117,6 +123,7 @@ package struct HostServices: Sendable {
         SettingsRoutes(host: self).add(to: &router)
         RewindRoutes(host: self).add(to: &router)
         ChatFileRoutes(host: self).add(to: &router)
+        UploadRoutes(host: self).add(to: &router)
         return router
     }
 }

@@ -1,15 +1,15 @@
 internal import Dispatch
 
-/// Runs an actor on a queue of its own: SQLite blocks, and the shared pool has only as many threads as cores.
-final class QueueExecutor: SerialExecutor {
+/// Runs an actor on a queue of its own: SQLite and files block, and the shared pool has only as many threads as cores.
+package final class QueueExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
-    init(label: String) { queue = DispatchQueue(label: label) }
+    package init(label: String) { queue = DispatchQueue(label: label) }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+    package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

@@ -55,7 +55,7 @@ enum ServeCommand {
             database: database, board: board, model: model,
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
-            tools: try AgentTools.registry(), root: folders.root)
+            tools: try AgentTools.registry(), root: folders.root, decoder: MediaParts.decoder)
 
         try await host.rewinds.recover()
 
@@ -90,8 +90,10 @@ enum ServeCommand {
             await loadFirstModel(
                 named, library: library, loader: loader, model: model, board: board)
         }
+        let sweeping = Task { await host.sweepUploadsRegularly() }
         let signal = await ending.wait()
         loading.cancel()
+        sweeping.cancel()
         Terminal.notice("\nStopping ...")
         unlink(folders.connectionFile)
         await host.turns.stopAll()

@@ -1,0 +1,33 @@
+internal import AlcoveCore
+internal import AlcoveStorage
+
+extension HostServices {
+    /// The limits as the settings have them now.
+    func uploadLimits() async -> UploadLimits {
+        var limits = UploadLimits()
+        if let megabytes = try? await settings.value("uploadQuotaMB")?.int, (1...1 << 30).contains(megabytes) {
+            limits.quotaBytes = megabytes << 20
+        }
+        return limits
+    }
+
+    /// Removes uploads that nothing in the store mentions and that nobody has used for a day.
+    ///
+    /// - Returns: how many went.
+    @discardableResult
+    package func sweepUploads(graceSeconds: Int = UploadLimits().graceSeconds) async throws -> Int {
+        let stale = await uploads.stale(graceSeconds: graceSeconds)
+        if stale.isEmpty { return 0 }
+        let mentioned = try await database.mentions(of: stale)
+        return await uploads.sweep(stale.subtracting(mentioned), graceSeconds: graceSeconds)
+    }
+
+    /// Sweeps now and every hour, until the task is cancelled.
+    package func sweepUploadsRegularly(clock: any Clock<Duration> = ContinuousClock()) async {
+        while !Task.isCancelled {
+            // A store that cannot be read now may be read in an hour; nothing is removed without having asked it.
+            _ = try? await sweepUploads()
+            do { try await clock.sleep(for: .seconds(3600)) } catch { return }
+        }
+    }
+}

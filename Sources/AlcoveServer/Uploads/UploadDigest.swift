@@ -1,0 +1,124 @@
+internal import AlcoveCore
+
+/// What was found in an upload, and the files made from it.
+struct UploadDigest: Sendable {
+    /// Bytes of text that a reply carries.
+    static let textLimit = 1 << 20
+    /// Pixels of a preview.
+    static let previewArea = 768 * 768
+
+    struct Derived: Sendable {
+        var name: String
+        var bytes: [UInt8]
+    }
+
+    /// The text, for kinds that have one.
+    var text: PlainText?
+    var pages: Int?
+    var readPages: Int?
+    /// The preview's size.
+    var width: Int?
+    var height: Int?
+    var preview: String?
+    var derived: [Derived] = []
+    /// The words may be there, but only as pictures of words.
+    var needsVision = false
+    /// A sentence for the person: what could not be had from the file.
+    var warning: String?
+
+    /// Looks into a file. One that cannot be read is kept all the same.
+    ///
+    /// - Throws: `CancellationError` only.
+    init(of file: ReceivedFile, decoder: any MediaDecoder) async throws {
+        do {
+            switch file.name.kind {
+            case .text where file.name.ending == "csv": break
+            case .text:
+                text = PlainText(path: file.path, limit: UploadDigest.textLimit)
+                if text == nil { warning = "\(file.shownName) holds no text that can be read." }
+            case .pdf, .document: try await readDocument(file, decoder)
+            case .image: try await readPicture(file, decoder)
+            case .video, .audio: break
+            }
+        } catch let error as MediaError {
+            warning = "\(file.shownName) was kept. \(error.sentence)"
+            if file.name.kind != .image { text = PlainText("", isComplete: false, limit: 0) }
+        }
+    }
+
+    private mutating func readDocument(_ file: ReceivedFile, _ decoder: any MediaDecoder) async throws {
+        let media = MediaFile(path: file.path, kind: file.name.ending)
+        let found = try await decoder.text(of: media, limit: UploadDigest.textLimit)
+        (pages, readPages) = (found.pages, found.readPages)
+        let plain = PlainText(found.text, isComplete: found.isComplete, limit: UploadDigest.textLimit)
+        text = plain
+        if plain.text.allSatisfy(\.isWhitespace) {
+            text = PlainText("", isComplete: plain.isComplete, limit: 0)
+            needsVision = file.name.kind == .pdf && (found.pages ?? 0) > 0
+            warning =
+                needsVision
+                ? "\(file.shownName) has no text, only pictures of its pages, which this model cannot see."
+                : "No text was found in \(file.shownName)."
+            return
+        }
+        derived.append(Derived(name: file.name.derivedText, bytes: Array(plain.text.utf8)))
+        if !plain.isComplete {
+            let part = zip(found.readPages, found.pages).map { " (\($0) of \($1) pages)" } ?? ""
+            warning = "Only the beginning of \(file.shownName) was read\(part)."
+        }
+    }
+
+    private mutating func readPicture(_ file: ReceivedFile, _ decoder: any MediaDecoder) async throws {
+        let isRare = ["heic", "heif"].contains(file.name.ending)
+        let picture = try await decoder.picture(
+            of: MediaFile(path: file.path, kind: file.name.ending), area: UploadDigest.previewArea,
+            format: isRare ? .png : .auto)
+        let name = "\(file.name.stem)-preview.\(picture.fileExtension)"
+        (preview, width, height) = (name, picture.width, picture.height)
+        derived.append(Derived(name: name, bytes: picture.bytes))
+    }
+}
+
+/// Both, or neither.
+private func zip<A, B>(_ a: A?, _ b: B?) -> (A, B)? { a.flatMap { a in b.map { (a, $0) } } }
+
+/// The answer to an upload (host-behaviour.md 11.7). Every address is made from a stored name.
+enum UploadReply {
+    static func json(_ file: ReceivedFile, _ digest: UploadDigest, contextLimit: Int?) -> JSONValue {
+        var object: JSONObject = [
+            "ok": true, "file": .string(file.name.text), "url": .string(file.name.url),
+            "mediaType": .string(file.name.kind.rawValue), "fileName": .string(file.shownName),
+            "bytes": JSONValue(file.bytes),
+        ]
+        if let preview = digest.preview {
+            object["previewFile"] = .string(preview)
+            object["previewUrl"] = .string("/uploads/" + preview)
+            object["previewWidth"] = JSONValue(digest.width ?? 0)
+            object["previewHeight"] = JSONValue(digest.height ?? 0)
+        }
+        switch file.name.kind {
+        case .text where file.name.ending == "csv": object["fileBacked"] = true
+        case .text: addText(digest, contextLimit, to: &object)
+        case .pdf, .document:
+            addText(digest, contextLimit, to: &object)
+            object["renderedAsImages"] = false
+            object["pageCount"] = digest.pages.map { JSONValue($0) } ?? .null
+            object["extractedPageCount"] = digest.readPages.map { JSONValue($0) } ?? .null
+            object["complete"] = .bool(digest.text?.isComplete ?? false)
+            if digest.needsVision { object["needsVision"] = true }
+        case .image, .video, .audio: break
+        }
+        if let warning = digest.warning { object["warning"] = .string(warning) }
+        return .object(object)
+    }
+
+    private static func addText(_ digest: UploadDigest, _ contextLimit: Int?, to object: inout JSONObject) {
+        object["textContent"] = .string(digest.text?.text ?? "")
+        object["truncated"] = .bool(!(digest.text?.isComplete ?? true))
+        object["truncateLimit"] = JSONValue(UploadDigest.textLimit)
+        object["truncateUnit"] = "bytes"
+        object["modelContextLimit"] = contextLimit.map { JSONValue($0) } ?? .null
+        object["originalTokenCount"] = .null
+        object["returnedTokenCount"] = .null
+    }
+}
