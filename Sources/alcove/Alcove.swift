@@ -14,7 +14,8 @@ enum Alcove {
             Command.Option(name: "--version", short: nil, value: nil, help: "Show the version.")
         ],
         subcommands: [
-            ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, ModelsCommand.command,
+            ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, ShareCommand.command,
+            ModelsCommand.command,
             InspectCommand.command, DoctorCommand.command, PlumbingCommand.command,
         ])
 

@@ -1,7 +1,25 @@
+internal import AlcoveAgent
 internal import AlcoveCore
 internal import AlcoveStorage
 
 extension HostServices {
+    /// Takes a file of this device in as an upload, and answers what an upload answers.
+    func takeIn(path: String, name: String, stem: String) async throws -> JSONValue {
+        let limits = await uploadLimits()
+        let receiver = UploadReceiver(store: uploads, limits: limits)
+        do {
+            let file = try await receiver.receive(path: path, name: name, stem: stem)
+            let digest = try await UploadDigest(of: file, decoder: decoder)
+            try await uploads.keep([file], with: digest.derived, limits)
+            await receiver.finish()
+            let context = await model.ready?.model.description.contextLength
+            return UploadReply.json(file, digest, contextLimit: context)
+        } catch {
+            await receiver.discard()
+            throw error
+        }
+    }
+
     /// The limits as the settings have them now.
     func uploadLimits() async -> UploadLimits {
         var limits = UploadLimits()

@@ -40,6 +40,7 @@ package struct HostServices: Sendable {
 
     package let uploads: UploadStore
     package let decoder: any MediaDecoder
+    package let share: ShareInbox
 
     package init(
         database: Database, board: SettingsBoard? = nil, model: ModelHost, files: ModelFiles,
@@ -67,6 +68,7 @@ package struct HostServices: Sendable {
             workspaces: workspaces)
         uploads = UploadStore(folder: root + "/uploads")
         self.decoder = decoder
+        share = ShareInbox(folder: root + "/share")
     }
 
     /// The loop for one turn: everything a run may reach.
@@ -124,6 +126,7 @@ package struct HostServices: Sendable {
         RewindRoutes(host: self).add(to: &router)
         ChatFileRoutes(host: self).add(to: &router)
         UploadRoutes(host: self).add(to: &router)
+        ShareRoutes(host: self).add(to: &router)
         return router
     }
 }

@@ -9,6 +9,8 @@ struct ChatOrder: Sendable {
     var drafts: [MessageDraft]
     var thinkingGiven: Bool?
     var skills: [String]?
+    /// What was shared and is sent with this message; at most one.
+    var shared: [String]
     private var request: TurnRequest
     private let body: JSONObject
 
@@ -35,6 +37,7 @@ struct ChatOrder: Sendable {
         session = try ChatOrder.text(body, "sessionId")
         thinkingGiven = try ChatOrder.flag(body, "think")
         skills = try ChatOrder.names(body, "skills")
+        shared = try ChatOrder.names(body, "shareIds") ?? []
         drafts = list.map { MessageDraft(json: $0) }
         var profile: RunProfile?
         if let name = try ChatOrder.text(body, "profile") {

@@ -33,12 +33,16 @@ struct ChatRoutes: Sendable {
             }
             request.workspace = host.workspace(of: chat)
         }
+        let shared = try await lease(order.shared)
         let turn = await host.turns.start(
             key: id, chat: chat, loop: host.loop(for: ready.model), request: request,
             accept: { [host] in
-                guard let chat else { return }
-                try await host.chats.replaceMessages(of: chat, with: order.drafts, choices: choices)
-                try await host.rewinds.forgetRedo(chat)
+                if let chat {
+                    try await host.chats.replaceMessages(of: chat, with: order.drafts, choices: choices)
+                    try await host.rewinds.forgetRedo(chat)
+                }
+                // The message is on the disk: what was shared is done with.
+                if let shared { await host.share.acknowledge(shared) }
             },
             record: { [host] result in
                 guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty || !result.steps.isEmpty else {
@@ -54,7 +58,26 @@ struct ChatRoutes: Sendable {
                     // Deleted while it was being answered, as somebody wished: there is nothing to tell.
                 }
             })
+        if let shared {
+            // A message that was refused gives it back; one that was kept has taken it, and this changes nothing.
+            Task { [host] in
+                await turn.waitForEnd()
+                await host.share.release(shared)
+            }
+        }
         return frames(of: turn, from: 0, session: order.session)
+    }
+
+    /// Holds what was shared for this message.
+    private func lease(_ ids: [String]) async throws -> String? {
+        guard let id = ids.first else { return nil }
+        do throws(ShareInbox.Refusal) {
+            if ids.count > 1 { throw .several }
+            try await host.share.lease(id)
+        } catch {
+            throw HTTPError(409, code: error.code, error.message, hint: error.hint)
+        }
+        return id
     }
 
     /// What is kept with an answer beside its words.

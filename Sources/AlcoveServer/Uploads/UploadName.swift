@@ -10,8 +10,10 @@ package struct UploadName: Sendable, Hashable, CustomStringConvertible {
     package let kind: UploadKind
 
     /// A new one. The ending must be listed.
-    init(ending: String, kind: UploadKind) {
-        stem = hexText(Platform.randomBytes(16))
+    ///
+    /// - Parameter stem: 32 hexadecimal digits, for a file that shall have the same name when it comes again.
+    init(ending: String, kind: UploadKind, stem: String = hexText(Platform.randomBytes(16))) {
+        self.stem = stem
         self.ending = ending
         self.kind = kind
     }

@@ -76,6 +76,54 @@ actor UploadReceiver {
         }
     }
 
+    /// Takes a file of this device in, as if it had been uploaded.
+    ///
+    /// - Parameter stem: What its stored name begins with: the same file taken in again takes its own place.
+    func receive(path: String, name: String, stem: String) async throws -> ReceivedFile {
+        do {
+            let shown = ShownName.clean(name, fallback: "file")
+            let source = AlcoveCore.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+            guard source >= 0 else { throw UploadError.writing(errno) }
+            defer { close(source) }
+            var info = stat()
+            guard fstat(source, &info) == 0 else { throw UploadError.writing(errno) }
+            guard info.st_size > 0 else { throw UploadError.empty(name: shown) }
+            guard Int(info.st_size) <= limits.fileBytes else {
+                throw UploadError.tooLarge(name: shown, limit: limits.fileBytes)
+            }
+            try await promise(Int(info.st_size))
+            var piece = [UInt8](repeating: 0, count: 1 << 20)
+            var file: IncomingFile?, stored: UploadName?
+            while true {
+                let count = read(source, &piece, piece.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw UploadError.writing(errno) }
+                if count == 0 { break }
+                if file == nil {
+                    let ending = try UploadNaming.ending(
+                        name: shown, type: nil, head: Array(piece.prefix(min(count, UploadNaming.headBytes))))
+                    guard let kind = UploadKind(ending: ending) else {
+                        throw UploadError.unsupported(name: shown, ending: ending)
+                    }
+                    stored = UploadName(ending: ending, kind: kind, stem: stem)
+                    file = try IncomingFile(store.incoming + "/" + hexText(Platform.randomBytes(16)))
+                }
+                do throws(UploadError) { try file?.write(Array(piece[..<count])) } catch {
+                    if let path = file?.path { unlink(path) }
+                    throw error
+                }
+            }
+            guard let file, let stored else { throw UploadError.empty(name: shown) }
+            try file.finish()
+            let received = ReceivedFile(name: stored, shownName: shown, path: file.path, bytes: file.bytes)
+            files.append(received)
+            return received
+        } catch {
+            await discard()
+            throw error
+        }
+    }
+
     /// Removes what came in and gives the room back. Files that were kept meanwhile are elsewhere and stay.
     func discard() async {
         if let file = current?.file { unlink(file.path) }

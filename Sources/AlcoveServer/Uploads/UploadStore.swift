@@ -104,7 +104,9 @@ package actor UploadStore {
         do throws(UploadError) {
             for file in files {
                 let target = folder + "/" + file.name
+                let replaced = UploadStore.size(target)
                 guard rename(file.path, target) == 0 else { throw .writing(errno) }
+                kept -= replaced
                 moved.append(target)
             }
             guard UploadStore.synchronise(folder) else { throw .writing(errno) }
@@ -147,6 +149,12 @@ package actor UploadStore {
         let going = families.intersection(stale(graceSeconds: graceSeconds))
         remove(families: going, names: UploadStore.names(in: folder))
         return going.count
+    }
+
+    /// Removes uploads by their names, with what was made from them.
+    func remove(_ uploads: [String]) {
+        prepare()
+        remove(families: Set(uploads.compactMap { UploadName($0)?.stem }), names: UploadStore.names(in: folder))
     }
 
     private func remove(families: Set<String>, names: [String]) {

@@ -13,6 +13,8 @@ struct Folders: Sendable {
 
     var models: String { root + "/models" }
     var connectionFile: String { root + "/connection.json" }
+    /// What other programs share with the host.
+    var share: String { root + "/share" }
     var loadMarker: String { root + "/loading.json" }
 
     static func environment(_ name: String) -> String? {
