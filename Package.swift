@@ -8,6 +8,9 @@ let llama: Target = .binaryTarget(name: "llama", path: ".deps/llama.artifactbund
 let llama: Target = .binaryTarget(name: "llama", path: ".deps/llama.xcframework")
 #endif
 
+// Where the system has it; elsewhere AlcoveDownloads needs another client behind its seam.
+let curl: Target.Dependency = .target(name: "CCurl", condition: .when(platforms: [.linux, .macOS]))
+
 // Rooms, lowest first: each may import only what stands above it in this list (ARCHITECTURE.md).
 let package = Package(
     name: "alcove",
@@ -19,19 +22,24 @@ let package = Package(
         llama,
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .target(name: "CPosixShim"),
         .target(name: "AlcoveCore", dependencies: ["CPosixShim"]),
         .target(name: "AlcoveTemplates", dependencies: ["AlcoveCore", "CPosixShim", "llama"]),
         .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "llama"]),
         .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
         .target(name: "AlcoveSandbox", dependencies: ["AlcoveCore", "CPosixShim"]),
+        .target(name: "AlcoveDownloads", dependencies: ["AlcoveCore", "AlcoveSandbox", curl]),
         .target(name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage", "AlcoveSandbox"]),
-        .target(name: "AlcoveServer", dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveStorage", "CPosixShim"]),
+        .target(
+            name: "AlcoveServer",
+            dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveDownloads", "AlcoveStorage", "CPosixShim"]),
         .executableTarget(
             name: "alcove",
             dependencies: [
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveSandbox", "AlcoveAgent",
-                "AlcoveServer",
+                "AlcoveDownloads", "AlcoveServer",
             ]),
         .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
         .testTarget(
@@ -47,8 +55,10 @@ let package = Package(
             name: "AlcoveStorageTests",
             dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite", "storage-kill-child"]),
         .testTarget(name: "AlcoveSandboxTests", dependencies: ["AlcoveSandbox", "AlcoveCore"]),
+        .testTarget(name: "AlcoveDownloadsTests", dependencies: ["AlcoveDownloads", "AlcoveCore"]),
         .testTarget(
-            name: "AlcoveServerTests", dependencies: ["AlcoveServer", "AlcoveAgent", "AlcoveCore", "CPosixShim"]),
+            name: "AlcoveServerTests",
+            dependencies: ["AlcoveServer", "AlcoveAgent", "AlcoveDownloads", "AlcoveCore", "CPosixShim"]),
     ],
     swiftLanguageModes: [.v6]
 )

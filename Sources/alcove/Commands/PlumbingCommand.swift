@@ -32,6 +32,7 @@ enum PlumbingCommand {
             },
             part("json", "Read or canonicalise JSON: op (parse, canonical), json (Base64).", "", json),
             patch,
+            download,
             tokenize,
             Command(
                 name: "template-worker", summary: "What tries unknown templates; started by the program itself.",
