@@ -18,6 +18,12 @@ extension ChatTemplate {
     /// - Throws: `TemplateError`; `.badInput` for two tools of one name, a choice that names none, or a schema for the answer
     ///   beside tools that may be called; `.badSchema` for a schema of the answer that cannot be compiled.
     public func prepare(_ conversation: Conversation) throws(TemplateError) -> PreparedPrompt {
+        var prepared = try form(conversation)
+        if conversation.schema != nil { prepared.prompt.grammar?.dropFence() }
+        return prepared
+    }
+
+    private func form(_ conversation: Conversation) throws(TemplateError) -> PreparedPrompt {
         try ChatTemplate.check(conversation)
         let hasCalls = conversation.messages.contains { $0.role == .tool || !$0.toolCalls.isEmpty }
         if conversation.tools.isEmpty, !hasCalls {
@@ -160,6 +166,12 @@ extension OutputGrammar {
             return !word.dropFirst("until-".count).dropLast().allSatisfy(\.isNumber)
         }.joined(separator: " ")
         text = lines.joined(separator: "\n")
+    }
+
+    /// The library lets an answer that follows a schema stand between Markdown fences, and the closing one is not told
+    /// from the answer while it streams. Without the choice the answer is JSON from its first byte to its last.
+    mutating func dropFence() {
+        text = text.replacing(#""```json" space response-format space "```" | "#, with: "")
     }
 
     /// Where every call has its own markers, the library allows several whatever was asked for.

@@ -100,6 +100,23 @@ struct ToolCallTests {
         #expect(answer.reason == .stop)
     }
 
+    /// The starter model likes to begin with a fence, and its closing one was told as part of the answer.
+    @Test func anAnswerToASchemaIsJSONFromEndToEnd() async throws {
+        let engine = try await StarterModel.engine.value
+        var request = GenerationRequest.question(
+            "What is the capital of France? Answer in one word.", maxTokens: 128)
+        request.responseSchema = [
+            "type": "object",
+            "properties": ["city": ["type": "string", "maxLength": 20], "n": ["type": "integer"]],
+            "required": ["city", "n"], "additionalProperties": false,
+        ]
+
+        let answer = try await Answer.collect(engine.generate(request))
+
+        #expect(try JSONValue(parsing: answer.text)["city"]?.string != nil)
+        #expect(!answer.text.contains("`"))
+    }
+
     @Test func aSchemaThatCannotBeCompiledIsReportedAndTheToolCalled() async throws {
         let engine = try await StarterModel.engine.value
         var request = Self.request(.named("odd"))
