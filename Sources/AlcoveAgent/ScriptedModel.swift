@@ -9,6 +9,7 @@ package final class ScriptedModel: LanguageModel {
         case text(String)
         case notice(String)
         case promptProgress(done: Int, total: Int)
+        case chance(TokenChance)
         /// Waits until the signal is set, or the answer is to stop.
         case wait(StopSignal)
         case part(ToolCallPart)
@@ -37,7 +38,9 @@ package final class ScriptedModel: LanguageModel {
 
     /// A token is four bytes here; what counts is that more text is more tokens.
     package func promptTokens(of request: GenerationRequest) async throws -> Int {
-        let texts = request.messages.map { ($0.content ?? "") + $0.toolCalls.map(\.arguments).joined() }
+        let texts =
+            request.rawPrompt.map { [$0] }
+            ?? request.messages.map { ($0.content ?? "") + $0.toolCalls.map(\.arguments).joined() }
         return (texts + request.tools.map { $0.description + $0.parameters.text() }).reduce(0) { $0 + $1.utf8.count }
             / 4
     }
@@ -66,6 +69,9 @@ package final class ScriptedModel: LanguageModel {
                 case .promptProgress(let done, let total):
                     usage.promptTokens = total
                     continuation.yield(.promptProgress(done: done, total: total))
+                    continue
+                case .chance(let chance):
+                    if request.likeliestTokens != nil { continuation.yield(.chance(chance)) }
                     continue
                 case .part(let part): continuation.yield(.toolCallPart(part))
                 case .call(let call):

@@ -50,6 +50,10 @@ public struct ModelDescription: Sendable, Hashable {
 /// One request for an answer.
 public struct GenerationRequest: Sendable {
     public var messages: [Message]
+    /// A text that the model goes on from as it stands, in place of messages and template: what programs that speak
+    /// `/v1/completions` bring is no conversation. Spellings of control tokens in it stay text, and the answer is all
+    /// text.
+    public var rawPrompt: String?
     public var tools: [ToolDeclaration]
     public var toolChoice: ToolChoice
     /// Whether one answer may call several tools.
@@ -69,6 +73,9 @@ public struct GenerationRequest: Sendable {
     public var stopsRepetition = true
     /// Texts at which the answer ends; they are not part of it.
     public var stop: [String]
+    /// How many of the likeliest tokens to tell with each token of the answer (`GenerationEvent.chance`); 0 tells the
+    /// chosen one alone, nil computes nothing of the kind.
+    public var likeliestTokens: Int?
     /// Stops the work and lets what was done arrive, with the reason `cancelled`.
     public var stopSignal: StopSignal
 
@@ -136,6 +143,8 @@ public struct SamplingOptions: Sendable, Hashable {
 public enum GenerationEvent: Sendable, Hashable {
     /// The prompt is being read: tokens done, tokens in all.
     case promptProgress(done: Int, total: Int)
+    /// How likely the next token was; before whatever the token becomes, which may wait for more tokens.
+    case chance(TokenChance)
     case reasoning(String)
     case text(String)
     /// More of a call that is being written; for showing, never for acting.

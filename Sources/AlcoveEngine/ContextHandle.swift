@@ -39,10 +39,15 @@ final class ContextHandle {
                 cells: shape.cells, bytes: UInt64(shape.cells * shape.sequences) * layers * width * 4,
                 reason: LlamaLibrary.takeLastError() ?? "the system gives no more memory")
         }
+        // An encoder keeps nothing of what it read, so nothing can go on from there; the library would abort.
+        guard let memory = llama_get_memory(raw) else {
+            llama_free(raw)
+            throw .cannotWrite
+        }
         self.raw = raw
+        self.memory = memory
         self.model = model
         self.shape = shape
-        memory = llama_get_memory(raw)
         batch = llama_batch_init(Int32(ContextHandle.batchTokens), 0, 1)
     }
 

@@ -12,6 +12,14 @@ public enum EngineError: UserFacingError, Equatable {
     case emptyPrompt
     case decodeFailed(status: Int32, reason: String)
     case unloaded
+    /// An encoder: it makes vectors and no words.
+    case cannotWrite
+    /// A model whose file does not say how its vectors become one.
+    case noEmbeddings(model: String)
+    /// A reranker.
+    case ranksOnly(model: String)
+    case emptyInput(index: Int)
+    case inputTooLong(index: Int, tokens: Int, limit: Int)
     /// The last attempt to load this file ended the process.
     case crashedBefore(path: String)
 
@@ -26,6 +34,10 @@ public enum EngineError: UserFacingError, Equatable {
         case .emptyPrompt: "prompt_empty"
         case .decodeFailed: "decode_failed"
         case .unloaded: "model_unloaded"
+        case .cannotWrite: "model_cannot_write"
+        case .noEmbeddings, .ranksOnly: "model_cannot_embed"
+        case .emptyInput: "input_empty"
+        case .inputTooLong: "input_too_long"
         case .crashedBefore: "model_crashed_before"
         }
     }
@@ -42,6 +54,13 @@ public enum EngineError: UserFacingError, Equatable {
         case .emptyPrompt: "The prompt is empty."
         case .decodeFailed(let status, let reason): "The model stopped computing (status \(status)): \(reason)."
         case .unloaded: "The model was unloaded."
+        case .cannotWrite: "The loaded model turns texts into vectors and cannot write."
+        case .noEmbeddings(let model):
+            "\(model) writes answers and makes no embeddings: its file names no pooling type."
+        case .ranksOnly(let model): "\(model) ranks texts and makes no embeddings."
+        case .emptyInput(let index): "Input \(index) is empty."
+        case .inputTooLong(let index, let tokens, let limit):
+            "Input \(index) has \(tokens) tokens and the model reads \(limit)."
         case .crashedBefore(let path): "The last attempt to load \(path) ended the program, so it was not tried again."
         }
     }
@@ -52,6 +71,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .modelUnreadable, .loadFailed, .crashedBefore: .data
         case .contextFailed: .space
         case .promptTooLong, .emptyPrompt: .request
+        case .cannotWrite, .noEmbeddings, .ranksOnly, .emptyInput, .inputTooLong: .request
         case .loadCancelled, .unloaded: .busy
         case .decodeFailed: .host
         }
@@ -62,7 +82,11 @@ public enum EngineError: UserFacingError, Equatable {
         case .modelMissing: "Check the path, or run `alcove models` to see what is there."
         case .modelUnreadable: nil
         case .loadFailed: "Run `alcove inspect` on the file to see what it is."
-        case .loadCancelled, .unloaded, .emptyPrompt: nil
+        case .loadCancelled, .unloaded, .emptyPrompt, .emptyInput: nil
+        case .cannotWrite: "Load a language model."
+        case .noEmbeddings, .ranksOnly:
+            "Load an embedding model, such as a GGUF file of nomic-embed-text, bge or Qwen3-Embedding."
+        case .inputTooLong: "Cut it into shorter pieces."
         case .contextFailed: "Choose a smaller --context, or a smaller model."
         case .promptTooLong: "Begin a new chat, shorten the message, or give the model a larger --context."
         case .decodeFailed: "Load the model again; if it happens again, choose another file."

@@ -19,6 +19,7 @@ final class EngineLoop: @unchecked Sendable {
 
     private struct Inbox {
         var submitted: [Submission] = []
+        var embeddings: [EmbeddingSubmission] = []
         var stopping = false
         var whenStopped: [@Sendable () -> Void] = []
         var hasEnded = false
@@ -28,6 +29,7 @@ final class EngineLoop: @unchecked Sendable {
     ///
     /// Unchecked: the maker keeps no reference to it.
     private struct Submission: @unchecked Sendable { let generation: Generation }
+    private struct EmbeddingSubmission: @unchecked Sendable { let job: EmbeddingJob }
 
     /// What a sequence of the context holds.
     private struct Slot {
@@ -46,6 +48,7 @@ final class EngineLoop: @unchecked Sendable {
     private var context: ContextHandle?
     private var slots: [Slot] = []
     private var waiting: [Generation] = []
+    private var embeddings: [EmbeddingJob] = []
 
     init(model: ModelHandle, vocabulary: Vocabulary, options: Options) {
         self.model = model
@@ -66,6 +69,16 @@ final class EngineLoop: @unchecked Sendable {
         if refused { submission.generation.fail(.unloaded) } else { condition.signal() }
     }
 
+    func submit(_ job: sending EmbeddingJob) {
+        let submission = EmbeddingSubmission(job: job)
+        let refused = inbox.withLock { inbox -> Bool in
+            if inbox.stopping { return true }
+            inbox.embeddings.append(submission)
+            return false
+        }
+        if refused { submission.job.fail(.unloaded) } else { condition.signal() }
+    }
+
     /// A wish to stop was set somewhere: look at it even when nothing is being computed.
     func wake() { condition.signal() }
 
@@ -83,23 +96,30 @@ final class EngineLoop: @unchecked Sendable {
 
     private func run() {
         while true {
-            let (new, stopping) = inbox.withLock { inbox in
-                defer { inbox.submitted.removeAll() }
-                return (inbox.submitted.map(\.generation), inbox.stopping)
+            let (new, jobs, stopping) = inbox.withLock { inbox in
+                defer {
+                    inbox.submitted.removeAll()
+                    inbox.embeddings.removeAll()
+                }
+                return (inbox.submitted.map(\.generation), inbox.embeddings.map(\.job), inbox.stopping)
             }
             waiting += new
+            embeddings += jobs
             if stopping { break }
             dropStopped()
             admit()
+            embed()
             if slots.contains(where: { $0.generation != nil }) {
                 step()
-            } else if waiting.isEmpty {
+            } else if waiting.isEmpty, embeddings.isEmpty {
                 condition.wait()
             }
         }
         let unfinished = waiting + slots.compactMap(\.generation)
         let now = Platform.monotonicNanoseconds
         for generation in unfinished { generation.finish(.cancelled, now: now) }
+        for job in embeddings { job.fail(.unloaded) }
+        embeddings = []
         waiting = []
         slots = []
         context = nil
@@ -108,6 +128,15 @@ final class EngineLoop: @unchecked Sendable {
             return inbox.whenStopped
         }
         for done in callbacks { done() }
+    }
+
+    /// One vector, so that answers under way wait for no more than that.
+    private func embed() {
+        guard let job = embeddings.first else { return }
+        let goesOn = job.step { tokens throws(EngineError) in
+            try EmbeddingContext(model: model, tokens: tokens, threads: options.threads, cancellation: cancellation)
+        }
+        if !goesOn { embeddings.removeFirst() }
     }
 
     private func dropStopped() {
@@ -300,6 +329,13 @@ final class EngineLoop: @unchecked Sendable {
         if generation.usage.completionTokens >= generation.maxTokens { return end(index, .length) }
         guard let token = generation.sampler.next(context, at: generation.logitsIndex) else { return end(index, .stop) }
         if vocabulary.endsGeneration(token) { return end(index, .stop) }
+        if let count = generation.likeliestTokens,
+            let odds = TokenOdds(
+                context, at: generation.logitsIndex, chosen: token, likeliest: count,
+                vocabularySize: vocabulary.count)
+        {
+            generation.report(odds)
+        }
         generation.next = token
         if let reason = generation.take(token) { return end(index, reason) }
         if slots[index].tokens.count >= options.contextLength { return end(index, .length) }

@@ -4,6 +4,8 @@ internal import AlcoveCore
 final class Generation {
     enum Output {
         case promptProgress(done: Int, total: Int)
+        /// How likely the next token was, when that was asked for.
+        case odds(TokenOdds)
         /// A token the model chose. What is answered ends the generation.
         case token(Token)
         case finished(FinishReason, Usage)
@@ -16,6 +18,8 @@ final class Generation {
     /// Whether the same request should give the same answer again: a seed was given, or nothing is drawn at all.
     let isRepeatable: Bool
     let sampler: TokenSampler
+    /// How many of the likeliest tokens to tell with each; nil looks at no odds.
+    let likeliestTokens: Int?
     private let output: (Output) -> FinishReason?
     private var repetition: RepetitionGuard?
 
@@ -31,12 +35,13 @@ final class Generation {
 
     init(
         prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stopsRepetition: Bool,
-        stop: StopSignal, output: @escaping (Output) -> FinishReason?
+        likeliestTokens: Int? = nil, stop: StopSignal, output: @escaping (Output) -> FinishReason?
     ) {
         self.prompt = prompt
         self.maxTokens = maxTokens
         self.stop = stop
         self.isRepeatable = isRepeatable
+        self.likeliestTokens = likeliestTokens
         self.output = output
         self.sampler = sampler
         repetition = stopsRepetition ? RepetitionGuard() : nil
@@ -44,6 +49,8 @@ final class Generation {
     }
 
     var isReadingPrompt: Bool { next == nil }
+
+    func report(_ odds: TokenOdds) { _ = output(.odds(odds)) }
 
     func report(done: Int) { _ = output(.promptProgress(done: done, total: prompt.count)) }
 

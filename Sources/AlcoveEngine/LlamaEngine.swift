@@ -24,8 +24,10 @@ public final class LlamaEngine: LanguageModel {
     /// Things to tell the person about this model, as sentences.
     public let notices: [String]
 
-    private let loop: EngineLoop
-    private let vocabulary: Vocabulary
+    let loop: EngineLoop
+    let vocabulary: Vocabulary
+    /// How vectors of texts are made, where the model makes them.
+    let embeddingPooling: llama_pooling_type?
     private let template: ChatTemplate
     /// Rendering and tokenising take milliseconds: not on the engine's thread, and not on the shared pool.
     private let prompts = DispatchQueue(label: "alcove.prompts")
@@ -78,6 +80,7 @@ public final class LlamaEngine: LanguageModel {
         }
         let vocabulary = Vocabulary(model: model)
         self.vocabulary = vocabulary
+        embeddingPooling = model.pooling
 
         var notices: [String] = []
         let source = model.chatTemplate
@@ -151,7 +154,19 @@ public final class LlamaEngine: LanguageModel {
         }
     }
 
+    /// Runs what takes a while and computes nothing where prompts are made.
+    func onPrompts<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            prompts.async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
     private func prepare(_ request: GenerationRequest) throws -> (prompt: PreparedPrompt, tokens: [Token]) {
+        if let text = request.rawPrompt {
+            let prompt = RenderedPrompt.raw(text)
+            let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prompt.parts).tokens
+            return (PreparedPrompt(prompt: prompt), tokens)
+        }
         let conversation = Conversation(
             messages: request.messages, tools: request.tools, toolChoice: request.toolChoice,
             parallelToolCalls: request.parallelToolCalls, thinking: request.thinking, schema: request.responseSchema)
@@ -190,9 +205,10 @@ public final class LlamaEngine: LanguageModel {
             Generation(
                 prompt: tokens, maxTokens: maxTokens, sampler: sampler,
                 isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0,
-                stopsRepetition: request.stopsRepetition, stop: stop
-            ) { output in
+                stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens, stop: stop
+            ) { [vocabulary] output in
                 switch output {
+                case .odds(let odds): continuation.yield(.chance(vocabulary.chance(odds)))
                 case .promptProgress(let done, let total):
                     continuation.yield(.promptProgress(done: done, total: total))
                 case .token(let token):

@@ -53,6 +53,18 @@ final class ModelHandle: @unchecked Sendable {
         return String(decoding: buffer.prefix(min(Int(length), 511)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// How the file says that the vectors of a text's tokens become one (`llama_pooling_type`); nil when it does not say, or
+    /// says something that the library aborts on.
+    var pooling: llama_pooling_type? {
+        guard let architecture = metadata("general.architecture"),
+            let type = metadata("\(architecture).pooling_type").flatMap({ Int32($0) })
+        else { return nil }
+        let known = [
+            LLAMA_POOLING_TYPE_MEAN, LLAMA_POOLING_TYPE_CLS, LLAMA_POOLING_TYPE_LAST, LLAMA_POOLING_TYPE_RANK,
+        ]
+        return known.first { $0.rawValue == type }
+    }
+
     /// nil when the file brings none; an empty one is none.
     var chatTemplate: String? {
         let source = llama_model_chat_template(raw, nil).map { String(cString: $0) } ?? ""

@@ -18,7 +18,7 @@ struct ThinkingBudget {
             switch event {
             case .reasoning: isReasoning = true
             case .text, .toolCallPart, .toolCall, .brokenToolCall: hasAnswered = true
-            case .promptProgress, .notice, .finished: break
+            case .promptProgress, .chance, .notice, .finished: break
             }
         }
         return isReasoning && !hasAnswered && used >= tokens

@@ -107,20 +107,30 @@ package final class Vocabulary: @unchecked Sendable {
         return plainTokens(of: text)
     }
 
-    private func plainTokens(of text: [UInt8]) -> [Token] {
+    private func plainTokens(of text: [UInt8], addsSpecial: Bool = false) -> [Token] {
         guard !text.isEmpty else { return [] }
         return text.withUnsafeBytes { bytes in
             let characters = bytes.baseAddress!.assumingMemoryBound(to: CChar.self)  // the text is not empty
             var tokens = [Token](repeating: 0, count: text.count + 2)
             var count = llama_tokenize(
-                raw, characters, Int32(text.count), &tokens, Int32(tokens.count), false, false)
+                raw, characters, Int32(text.count), &tokens, Int32(tokens.count), addsSpecial, false)
             if count < 0 {
                 tokens = [Token](repeating: 0, count: Int(-count))
                 count = llama_tokenize(
-                    raw, characters, Int32(text.count), &tokens, Int32(tokens.count), false, false)
+                    raw, characters, Int32(text.count), &tokens, Int32(tokens.count), addsSpecial, false)
             }
             return Array(tokens.prefix(Int(max(count, 0))))
         }
+    }
+
+    /// Tokens of a text that stands by itself, with what the vocabulary puts before and behind one: BOS, CLS, SEP, EOS. No
+    /// control token comes of the text's own words.
+    func wholeText(_ text: [UInt8]) -> [Token] {
+        let probe = Array("a".utf8)
+        let (plain, framed) = (plainTokens(of: probe), plainTokens(of: probe, addsSpecial: true))
+        let tokens = literalTokens(of: text)
+        guard let start = framed.indices.first(where: { framed[$0...].starts(with: plain) }) else { return tokens }
+        return framed[..<start] + tokens + framed[(start + plain.count)...]
     }
 
     /// The token that a control token's spelling names, if the vocabulary has it.

@@ -7,6 +7,12 @@ public struct PreparedPrompt: Sendable {
     public var notices: [String]
     /// Tools whose schema no grammar is made of; they stay declared and may be called.
     public var unconstrained: [String]
+
+    public init(prompt: RenderedPrompt, notices: [String] = [], unconstrained: [String] = []) {
+        self.prompt = prompt
+        self.notices = notices
+        self.unconstrained = unconstrained
+    }
 }
 
 extension ChatTemplate {

@@ -34,6 +34,11 @@ public struct RenderedPrompt: Sendable, Hashable {
 
     public var text: String { parts.map(\.text).joined() }
 
+    /// A text to go on from, without any template: somebody's words from end to end, and so is the answer.
+    public static func raw(_ text: String) -> RenderedPrompt {
+        RenderedPrompt(document: ["parts": [[.string(text), true]]])
+    }
+
     init(document: JSONValue) {
         parts = (document["parts"]?.array ?? []).map { pair in
             Part(text: pair.array?.first?.string ?? "", isInput: pair.array?.last?.bool ?? true)

@@ -34,6 +34,7 @@ struct Answer {
     var broken: [BrokenToolCall] = []
     var parts: [ToolCallPart] = []
     var notices: [String] = []
+    var chances: [TokenChance] = []
 
     static func collect(_ events: AsyncThrowingStream<GenerationEvent, any Error>) async throws -> Answer {
         var answer = Answer()
@@ -51,6 +52,7 @@ struct Answer {
             self.reason = reason
             self.usage = usage
         case .reasoning(let piece): reasoning += piece
+        case .chance(let chance): chances.append(chance)
         case .notice(let sentence): notices.append(sentence)
         case .toolCallPart(let part): parts.append(part)
         case .toolCall(let call): calls.append(call)

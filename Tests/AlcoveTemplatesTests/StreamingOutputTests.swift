@@ -296,7 +296,7 @@ struct Told: Equatable, CustomStringConvertible {
                 }
             case .toolCall(let call): told.calls.append(call)
             case .brokenToolCall(let call): told.broken.append(call)
-            case .promptProgress, .notice, .finished: Issue.record("not an event of an answer")
+            case .promptProgress, .chance, .notice, .finished: Issue.record("not an event of an answer")
             }
         }
         if told.broken.isEmpty {

@@ -191,6 +191,7 @@ actor AgentRun {
             try await begin()
             switch event {
             case .promptProgress(let done, let total): turn.append(.promptProgress(done: done, total: total))
+            case .chance: break
             case .reasoning(let delta):
                 answer.take(delta)
                 reason(delta)

@@ -29,7 +29,7 @@ struct TerminalAnswer {
                 endsWithNewline = text.hasSuffix("\n")
                 Terminal.write(text)
             case .notice(let sentence): Terminal.notice(sentence)
-            case .toolCallPart, .toolCall: break
+            case .chance, .toolCallPart, .toolCall: break
             case .brokenToolCall(let call): Terminal.notice(call.text)
             case .finished(let end, _): reason = end
             }
