@@ -58,7 +58,9 @@ let package = Package(
         .testTarget(name: "AlcoveDownloadsTests", dependencies: ["AlcoveDownloads", "AlcoveCore"]),
         .testTarget(
             name: "AlcoveServerTests",
-            dependencies: ["AlcoveServer", "AlcoveAgent", "AlcoveDownloads", "AlcoveCore", "CPosixShim"]),
+            dependencies: [
+                "AlcoveServer", "AlcoveAgent", "AlcoveDownloads", "AlcoveStorage", "AlcoveCore", "CPosixShim",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

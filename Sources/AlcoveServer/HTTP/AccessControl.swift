@@ -113,7 +113,8 @@ package struct AccessControl: Sendable {
         var headers = error.headers
         headers.add("Cache-Control", "no-store")
         guard request.wantsHTML, ["GET", "HEAD"].contains(request.method) else {
-            return .json(error.json, status: error.httpStatus, headers: headers)
+            let body = ErrorLayout(path: request.path).body(of: error, status: error.httpStatus)
+            return .json(body, status: error.httpStatus, headers: headers)
         }
         let words =
             error.httpStatus == 401

@@ -3,6 +3,8 @@ package import AlcoveCore
 /// An error that knows which HTTP status it is.
 package protocol HTTPStatusProviding: UserFacingError {
     var httpStatus: Int { get }
+    /// Fields that belong to the refusal, such as `Allow` of a 405.
+    var headers: HTTPHeaders { get }
 }
 
 /// A refusal of the HTTP layer itself.

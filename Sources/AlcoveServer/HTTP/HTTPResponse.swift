@@ -71,26 +71,30 @@ struct ErrorResponses {
     let log: Log
 
     func response(for error: any Error, to path: String) -> HTTPResponse {
+        let layout = ErrorLayout(path: path)
         if let error = error as? any HTTPStatusProviding {
-            let headers = (error as? HTTPError)?.headers ?? HTTPHeaders()
-            return .json(error.json, status: error.httpStatus, headers: headers)
+            let status = error.httpStatus
+            return .json(layout.body(of: error, status: status), status: status, headers: error.headers)
         }
         if let error = error as? any UserFacingError {
             // What a client did wrong is the client's to read, with whatever words of its own are in it.
             if error.place == .host { log("\(path) failed: \(error.sentence)") }
-            return .json(error.json, status: error.place.httpStatus)
+            let status = error.place.httpStatus
+            return .json(layout.body(of: error, status: status), status: status)
         }
         // Work that was stopped because its client left, or by a person: nothing went wrong.
         if error is CancellationError {
-            return .json(["error": "The request was cancelled.", "code": "cancelled"], status: 503)
+            let cancelled = InputError(code: "cancelled", message: "The request was cancelled.")
+            return .json(layout.body(of: cancelled, status: 503), status: 503)
         }
         let id = hexText(Platform.randomBytes(6))
         log("\(path) failed (\(id)): \(error)")
-        return .json(
-            [
-                "error": "Something went wrong inside Alcove.", "code": "internal",
-                "hint": .string("The log tells more under the id \(id)."), "id": .string(id),
-            ], status: 500)
+        let fault = InputError(
+            code: "internal", message: "Something went wrong inside Alcove.",
+            hint: "The log tells more under the id \(id).")
+        var body = layout.body(of: fault, status: 500).object ?? [:]
+        if layout == .ours { body["id"] = .string(id) }
+        return .json(.object(body), status: 500)
     }
 }
 

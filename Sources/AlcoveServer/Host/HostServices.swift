@@ -41,6 +41,7 @@ package struct HostServices: Sendable {
     package let uploads: UploadStore
     package let decoder: any MediaDecoder
     package let share: ShareInbox
+    package let answers = DirectAnswers()
 
     package init(
         database: Database, board: SettingsBoard? = nil, model: ModelHost, files: ModelFiles,
@@ -127,6 +128,7 @@ package struct HostServices: Sendable {
         ChatFileRoutes(host: self).add(to: &router)
         UploadRoutes(host: self).add(to: &router)
         ShareRoutes(host: self).add(to: &router)
+        OpenAIRoutes(host: self).add(to: &router)
         return router
     }
 }

@@ -168,10 +168,10 @@ struct ChatRoutes: Sendable {
     }
 
     private func queue() async throws -> HTTPResponse {
-        let running = await host.turns.runningCount
+        let running = await host.turns.runningCount + host.answers.runningCount
         return .json([
             "busy": .bool(running > 0), "processing": JSONValue(running), "pending_requests": 0,
-            "total_processed": JSONValue(await host.turns.startedCount - running),
+            "total_processed": JSONValue(await host.turns.startedCount + host.answers.startedCount - running),
         ])
     }
 }

@@ -1,0 +1,42 @@
+internal import AlcoveCore
+internal import Synchronization
+
+/// Answers that programs ask of the model itself: no chat, no turn, no tools of the host.
+///
+/// An answer counts from the request to the engine's last word, so that what is counted no more really costs nothing.
+package final class DirectAnswers: Sendable {
+    private let state = Mutex((running: 0, started: 0))
+
+    var runningCount: Int { state.withLock { $0.running } }
+    var startedCount: Int { state.withLock { $0.started } }
+
+    /// The model's events. Once the request's stop signal is set, or nobody reads them any more, the model stops; its
+    /// last words are read here either way.
+    func events(of request: GenerationRequest, from model: any LanguageModel) -> AsyncThrowingStream<
+        GenerationEvent, any Error
+    > {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: GenerationEvent.self)
+        continuation.onTermination = { if case .cancelled = $0 { request.stopSignal.set() } }
+        state.withLock { ($0.running, $0.started) = ($0.running + 1, $0.started + 1) }
+        Task { [self] in
+            do {
+                for try await event in model.generate(request) { continuation.yield(event) }
+                finish()
+                continuation.finish()
+            } catch {
+                finish()
+                continuation.finish(throwing: error)
+            }
+        }
+        return stream
+    }
+
+    /// Counts other work of the same kind.
+    func counting<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
+        state.withLock { ($0.running, $0.started) = ($0.running + 1, $0.started + 1) }
+        defer { finish() }
+        return try await body()
+    }
+
+    private func finish() { state.withLock { $0.running -= 1 } }
+}

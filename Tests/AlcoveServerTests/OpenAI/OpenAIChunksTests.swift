@@ -1,0 +1,164 @@
+import AlcoveCore
+import Testing
+
+@testable import AlcoveServer
+
+/// What programs of OpenAI's API see of an answer, byte by byte.
+struct OpenAIChunksTests {
+    private static let head = OpenAIHead(id: "chatcmpl-1", model: "m.gguf", created: 7)
+    private static let start =
+        #"{"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"m.gguf","system_fingerprint":null,"#
+
+    private static var usage: Usage {
+        var usage = Usage()
+        (usage.promptTokens, usage.reusedTokens, usage.completionTokens) = (10, 4, 3)
+        return usage
+    }
+
+    private func lines(_ events: [GenerationEvent], includesUsage: Bool = false) throws -> [String] {
+        var projection = OpenAIChunks(head: Self.head, includesUsage: includesUsage)
+        return try events.flatMap { try projection.chunks($0).map { $0.text() } }.map {
+            $0.hasPrefix(Self.start) ? String($0.dropFirst(Self.start.count)) : "another beginning: \($0)"
+        }
+    }
+
+    private func choice(_ delta: String, finish: String = "null", logprobs: String = "null") -> String {
+        #""choices":[{"index":0,"delta":\#(delta),"logprobs":\#(logprobs),"finish_reason":\#(finish)}]}"#
+    }
+
+    private func chance(_ text: String, _ logprob: Double, _ others: [(String, Double)] = []) -> TokenChance {
+        TokenChance(
+            chosen: TokenChance.Candidate(bytes: Array(text.utf8), logprob: logprob),
+            likeliest: others.map { TokenChance.Candidate(bytes: Array($0.0.utf8), logprob: $0.1) })
+    }
+
+    @Test func anAnswerIsToldAsOpenAIWritesIt() throws {
+        let told = try lines([
+            .promptProgress(done: 0, total: 10), .reasoning("Hm."), .text("Hel"), .text("lo"),
+            .finished(.stop, Self.usage),
+        ])
+
+        #expect(
+            told == [
+                choice(#"{"role":"assistant","content":""}"#), choice(#"{"reasoning_content":"Hm."}"#),
+                choice(#"{"content":"Hel"}"#), choice(#"{"content":"lo"}"#), choice("{}", finish: #""stop""#),
+            ])
+    }
+
+    @Test func theUsageComesLastWithoutAChoice() throws {
+        let told = try lines([.text("a"), .finished(.length, Self.usage)], includesUsage: true)
+
+        #expect(
+            told.last
+                == #""choices":[],"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13,"#
+                + #""prompt_tokens_details":{"cached_tokens":4}}}"#)
+        #expect(told.dropLast().allSatisfy { $0.hasSuffix(#","usage":null}"#) })
+        #expect(told.dropLast().last?.contains(#""finish_reason":"length""#) == true)
+    }
+
+    @Test func callsAreToldWholeAndNumbered() throws {
+        let told = try lines([
+            .toolCallPart(ToolCallPart(index: 0, name: "a", arguments: "")),
+            .toolCall(ToolCall(id: "one", name: "a", arguments: #"{"x":1}"#)),
+            .toolCall(ToolCall(id: "two", name: "b", arguments: "{}")), .finished(.toolCalls, Self.usage),
+        ])
+
+        #expect(
+            told == [
+                choice(#"{"role":"assistant","content":""}"#),
+                choice(
+                    #"{"tool_calls":[{"index":0,"id":"one","type":"function","#
+                        + #""function":{"name":"a","arguments":"{\"x\":1}"}}]}"#),
+                choice(
+                    #"{"tool_calls":[{"index":1,"id":"two","type":"function","#
+                        + #""function":{"name":"b","arguments":"{}"}}]}"#),
+                choice("{}", finish: #""tool_calls""#),
+            ])
+    }
+
+    @Test func aCallThatCannotBeReadIsContent() throws {
+        let events: [GenerationEvent] = [
+            .brokenToolCall(BrokenToolCall(text: "<tool_call>{", reason: "It ends.")), .finished(.stop, Self.usage),
+        ]
+        var whole = OpenAICompletion(head: Self.head)
+        events.forEach { whole.take($0) }
+
+        #expect(try lines(events)[1] == choice(#"{"content":"<tool_call>{"}"#))
+        #expect(try whole.json()["choices"]?.array?[0]["message"]?["content"] == "<tool_call>{")
+    }
+
+    /// Bytes of half a character wait with their chances; what becomes reasoning, a call or a stop text tells none.
+    @Test func chancesGoWithTheTextTheyBecome() throws {
+        let events: [GenerationEvent] = [
+            .chance(chance("Hm", -1)), .reasoning("Hm"), .chance(chance("a", -0.5, [("a", -0.5), ("b", -2)])),
+            .chance(chance("b", -0.25)), .text("ab"), .chance(chance("STOP", -3)), .finished(.stop, Self.usage),
+        ]
+        var whole = OpenAICompletion(head: Self.head)
+        events.forEach { whole.take($0) }
+        let first =
+            #"{"token":"a","logprob":-0.5,"bytes":[97],"top_logprobs":[{"token":"a","logprob":-0.5,"bytes":[97]},"#
+            + #"{"token":"b","logprob":-2.0,"bytes":[98]}]}"#
+        let expected =
+            #"{"content":[\#(first),{"token":"b","logprob":-0.25,"bytes":[98],"top_logprobs":[]}],"refusal":null}"#
+
+        #expect(try lines(events)[2] == choice(#"{"content":"ab"}"#, logprobs: expected))
+        #expect(try whole.json()["choices"]?.array?[0]["logprobs"]?.text() == expected)
+    }
+
+    @Test func aWholeCompletionHasOpenAIsOrder() throws {
+        var whole = OpenAICompletion(head: Self.head)
+        whole.take(.text("Hi"))
+        whole.take(.notice("Something was left out."))
+        whole.take(.finished(.stop, Self.usage))
+
+        #expect(
+            try whole.json().text()
+                == #"{"id":"chatcmpl-1","object":"chat.completion","created":7,"model":"m.gguf","#
+                + #""system_fingerprint":null,"choices":[{"index":0,"message":{"role":"assistant","content":"Hi","#
+                + #""refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"#
+                + #""completion_tokens":3,"total_tokens":13,"prompt_tokens_details":{"cached_tokens":4}},"#
+                + #""notices":["Something was left out."]}"#)
+    }
+
+    @Test func anAnswerThatWasStoppedOrFailedIsAnError() {
+        for (reason, status) in [(FinishReason.cancelled, 503), (.error, 500)] {
+            var chunks = OpenAIChunks(head: Self.head, includesUsage: false)
+            let thrown = #expect(throws: OpenAIError.self) { try chunks.chunks(.finished(reason, Usage())) }
+            #expect(thrown?.httpStatus == status)
+        }
+        let never = OpenAICompletion(head: Self.head)
+        #expect(throws: OpenAIError.self) { try never.json() }
+    }
+
+    @Test func everyEndIsOneOfThreeWords() throws {
+        let words: [(FinishReason, JSONValue)] = [
+            (.stop, "stop"), (.toolCalls, "tool_calls"), (.length, "length"), (.repetition, "length"),
+            (.thinkingBudget, "length"),
+        ]
+        for (reason, word) in words { #expect(try OpenAIParts.finishReason(reason) == word) }
+    }
+
+    @Test func rawCompletionsCountTheirOffsetsAcrossChunks() throws {
+        let head = OpenAIHead(id: "cmpl-1", model: "m.gguf", created: 7)
+        var chunks = OpenAITextChunks(head: head, includesUsage: false)
+        let events: [GenerationEvent] = [
+            .chance(chance("né", -1, [("né", -1), ("né", -4)])), .text("né"), .chance(chance("x", -2)), .text("x"),
+            .finished(.length, Self.usage),
+        ]
+        let told = try events.flatMap { try chunks.chunks($0) }
+        let whole = try chunks.json()
+
+        #expect(
+            told.map { $0["choices"]?.array?[0]["logprobs"]?["text_offset"]?.text() ?? "none" } == [
+                "[0]", "[2]", "none",
+            ])
+        #expect(
+            told[0].text()
+                == #"{"id":"cmpl-1","object":"text_completion","created":7,"model":"m.gguf","system_fingerprint":null,"#
+                + #""choices":[{"text":"né","index":0,"logprobs":{"tokens":["né"],"token_logprobs":[-1.0],"#
+                + #""top_logprobs":[{"né":-1.0}],"text_offset":[0]},"finish_reason":null}]}"#)
+        #expect(whole["choices"]?.array?[0]["text"] == "néx")
+        #expect(whole["choices"]?.array?[0]["logprobs"]?["text_offset"]?.text() == "[0,2]")
+        #expect(whole["choices"]?.array?[0]["finish_reason"] == "length")
+    }
+}
