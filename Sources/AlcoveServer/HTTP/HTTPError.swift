@@ -7,6 +7,10 @@ package protocol HTTPStatusProviding: UserFacingError {
     var headers: HTTPHeaders { get }
 }
 
+extension HTTPStatusProviding {
+    package var headers: HTTPHeaders { HTTPHeaders() }
+}
+
 /// A refusal of the HTTP layer itself.
 package struct HTTPError: HTTPStatusProviding, Equatable {
     package let httpStatus: Int
