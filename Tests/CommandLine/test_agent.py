@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import PROGRAM
+from program import PROGRAM
 
 
 def script(folder, *rounds):

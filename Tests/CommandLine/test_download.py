@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAM
+from program import PROGRAM
 from range_server import RangeServer, last_modified
 
 DATA = random.Random(1).randbytes(1_843_320)

@@ -3,7 +3,7 @@
 import base64
 import json
 
-from conftest import REPOSITORY
+from program import REPOSITORY
 
 
 def lines(alcove, command, *objects, raw=None, **rest):

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from conftest import PROGRAM
+from program import PROGRAM
 
 PATCH = b"""*** Begin Patch
 *** Update File: a.txt

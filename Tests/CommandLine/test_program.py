@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import PROGRAM, REPOSITORY
+from program import PROGRAM, REPOSITORY
 
 COMMANDS = ["serve", "chat", "ask", "models", "inspect", "doctor", "plumbing"]
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import PROGRAM
+from program import PROGRAM
 
 CAPITAL = [{"role": "user", "content": "What is the capital of France? Answer in one word."}]
 

@@ -7,7 +7,7 @@ import random
 import subprocess
 
 import pytest
-from conftest import PROGRAM
+from program import PROGRAM
 from test_agent import host_with
 
 

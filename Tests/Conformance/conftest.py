@@ -1,27 +1,7 @@
 """A running host with the starter model, and clients that nobody here wrote."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
-import openai
 import pytest
-
-# What the tests of the program share, under a name of its own: this folder's conftest has the same one.
-_path = Path(__file__).resolve().parents[1] / "CommandLine/conftest.py"
-_spec = importlib.util.spec_from_file_location("alcove_program", _path)
-program = importlib.util.module_from_spec(_spec)
-sys.modules["alcove_program"] = program
-_spec.loader.exec_module(program)
-
-Host = program.Host
-MODEL = str(program.MODEL)
-
-
-def client(host, **rest):
-    rest.setdefault("api_key", host.token)
-    rest.setdefault("max_retries", 0)
-    return openai.OpenAI(base_url=host.url + "/v1", timeout=120, **rest)
+from clients import MODEL, Host, client
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +21,7 @@ def start(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def host(start):
-    assert program.MODEL.exists(), "There is no starter model; run `make bootstrap`."
+    assert MODEL.exists(), "There is no starter model; run `make bootstrap`."
     host = start("--model", MODEL)
     assert host.wait_for_model()["state"] == "Loaded"
     return host

@@ -6,7 +6,7 @@ import sys
 from array import array
 from pathlib import Path
 
-from alcove_program import MODEL, REPOSITORY
+from clients import MODEL, REPOSITORY
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "CommandLine"))
 from gguf import UINT32, changed  # noqa: E402

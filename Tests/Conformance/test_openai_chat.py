@@ -5,7 +5,7 @@ import math
 
 import openai
 import pytest
-from conftest import client
+from clients import client
 
 CAPITAL = [{"role": "user", "content": "What is the capital of France? Answer in one word."}]
 WEATHER = {

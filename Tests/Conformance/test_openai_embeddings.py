@@ -6,7 +6,7 @@ import struct
 import embedding_models
 import openai
 import pytest
-from conftest import client
+from clients import client
 
 CAT, KITTEN, STOCKS = (
     "A cat sleeps on the sofa.", "A kitten naps on the couch.", "The stock market fell by three percent.")

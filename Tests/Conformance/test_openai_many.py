@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import openai
-from conftest import MODEL, client
+from clients import MODEL, client
 
 LONG = [{"role": "user", "content": "Write a very long story about a fox and a hen, with many chapters."}]
 
@@ -101,7 +101,7 @@ def test_when_another_model_is_loaded_a_stream_ends_with_an_error(start):
     stream = long_answer(client(host))
     next(stream)
 
-    status, _ = host.json("/api/models/load", "POST", {"model": MODEL})
+    status, _ = host.json("/api/models/load", "POST", {"model": str(MODEL)})
     try:
         for _ in stream:
             pass
