@@ -308,6 +308,10 @@ def test_too_long_a_chat_is_a_bad_request_before_any_chunk(api, is_stream):
         openai.BadRequestError,
         lambda: ask(api, [{"role": "user", "content": "word " * 20_000}], stream=is_stream),
         code="context_length_exceeded", param="messages", status_code=400)
+    refused(
+        openai.BadRequestError,
+        lambda: api.completions.create(model="default", prompt="word " * 20_000, stream=is_stream),
+        code="context_length_exceeded", param="prompt")
 
 
 def test_bad_json_and_other_types_are_refused_in_the_same_form(host):

@@ -26,8 +26,9 @@ def pooled(start, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def encoder(start, tmp_path_factory):
-    """A BERT, which cannot write."""
-    return serve(start, embedding_models.encoder(tmp_path_factory.mktemp("models") / "encoder.gguf"))
+    """A BERT, which cannot write; and its weights."""
+    path, weights = embedding_models.encoder(tmp_path_factory.mktemp("models") / "encoder.gguf")
+    return *serve(start, path), weights
 
 
 def dot(a, b):
@@ -76,8 +77,16 @@ def test_tokens_are_what_the_text_is_made_of(encoder):
     assert by_tokens.data[0].embedding == pytest.approx(by_text.data[0].embedding, abs=1e-6)
 
 
+def test_the_vector_is_what_bert_makes_of_the_tokens(encoder):
+    _, api, weights = encoder
+    for tokens in [[101, 7592, 2088, 102], [101, 102], [101, *range(2000, 2030), 102]]:
+        (vector,) = vectors(api, [tokens])
+        # ggml keeps some steps in 16 bits and looks GELU up in a table.
+        assert dot(vector, embedding_models.first_vector(weights, tokens)) > 0.9995
+
+
 def test_many_texts_leave_no_memory_behind(encoder):
-    host, api = encoder
+    host, api, _ = encoder
     texts = [f"{CAT} {number}" for number in range(200)]
     assert len(vectors(api, texts)) == 200
     before = host.json("/api/agent/engine")[1]["model"]["memory"]

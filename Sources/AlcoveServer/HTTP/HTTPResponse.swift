@@ -93,7 +93,7 @@ struct ErrorResponses {
             code: "internal", message: "Something went wrong inside Alcove.",
             hint: "The log tells more under the id \(id).")
         var body = layout.body(of: fault, status: 500).object ?? [:]
-        if layout == .ours { body["id"] = .string(id) }
+        if case .ours = layout { body["id"] = .string(id) }
         return .json(.object(body), status: 500)
     }
 }

@@ -23,14 +23,17 @@ package struct OpenAIError: HTTPStatusProviding, Equatable {
     }
 
     /// The body of any error as programs written for OpenAI's API read it, whatever part of the host it comes from.
-    package static func body(of error: any UserFacingError, status: Int) -> JSONValue {
+    ///
+    /// - Parameter path: the address; the same fault lies in another parameter of another route.
+    package static func body(of error: any UserFacingError, status: Int, path: String = "") -> JSONValue {
         let type =
             switch status {
             case 403: "permission_error"
             case 500...: "server_error"
             default: "invalid_request_error"
             }
-        let (code, param) = names[error.code] ?? (error.code, nil)
+        var (code, param) = names[error.code] ?? (error.code, nil)
+        if param == "messages", path == "/v1/completions" { param = "prompt" }
         return [
             "error": [
                 "message": .string(error.sentence), "type": .string(type),
@@ -56,15 +59,15 @@ package struct OpenAIError: HTTPStatusProviding, Equatable {
 /// How errors are laid out for the program that asked.
 enum ErrorLayout {
     case ours
-    case openAI
+    case openAI(path: String)
 
     /// By the address, so that a refusal before any route is reached has the right form as well.
-    init(path: String) { self = path == "/v1" || path.hasPrefix("/v1/") ? .openAI : .ours }
+    init(path: String) { self = path == "/v1" || path.hasPrefix("/v1/") ? .openAI(path: path) : .ours }
 
     func body(of error: any UserFacingError, status: Int) -> JSONValue {
         switch self {
         case .ours: error.json
-        case .openAI: OpenAIError.body(of: error, status: status)
+        case .openAI(let path): OpenAIError.body(of: error, status: status, path: path)
         }
     }
 }
