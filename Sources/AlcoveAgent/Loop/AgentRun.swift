@@ -96,7 +96,7 @@ actor AgentRun {
             checkpoint(.plan)
             let policy = policy(profile)
             let isLast = number > limit || isOutOfSteps(profile)
-            let declared = loop.tools.declarations(for: policy)
+            let declared = loop.tools.declarations(for: policy, attached: request.attachedFiles)
             let answer = try await round(
                 number, tools: declared, choice: isLast ? .none : number == 1 ? request.toolChoice : .auto)
             if turn.stopSignal.isSet { return }

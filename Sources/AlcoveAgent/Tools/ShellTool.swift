@@ -39,6 +39,10 @@ package struct ShellTool: Tool {
             ])
     }
 
+    package func declaration(attached names: [String]) -> ToolDeclaration {
+        AttachedFiles.note(names, on: declaration, parameter: "command")
+    }
+
     private static let names = ToolAliases.names([
         "command": ["cmd", "script", "shell", "input"], "workdir": ["work_dir", "cwd", "directory"],
     ])

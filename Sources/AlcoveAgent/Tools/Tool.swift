@@ -12,6 +12,9 @@ package protocol Tool: Sendable {
     /// Most characters of its result that the model is shown.
     var observationLimit: Int { get }
 
+    /// What is declared in a chat to which the person attached files of these names.
+    func declaration(attached names: [String]) -> ToolDeclaration
+
     /// Puts names that models use for its arguments right, before anything is checked.
     func rewrite(_ arguments: JSONObject) -> JSONObject
 
@@ -24,6 +27,7 @@ package protocol Tool: Sendable {
 
 extension Tool {
     package var aliases: [String] { [] }
+    package func declaration(attached names: [String]) -> ToolDeclaration { declaration }
     package var observationLimit: Int { 16_000 }
     package func rewrite(_ arguments: JSONObject) -> JSONObject { arguments }
     package func detail(of arguments: JSONObject) -> String { "" }

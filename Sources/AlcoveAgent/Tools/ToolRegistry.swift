@@ -30,10 +30,12 @@ package struct ToolRegistry: Sendable {
 
     /// What a run declares to its model: the tools its profile and the switches leave it, always in the same order, so
     /// that the prompt's beginning stays the same.
-    package func declarations(for policy: Policy) -> [ToolDeclaration] {
+    ///
+    /// - Parameter attached: Names of the person's files in the workspace.
+    package func declarations(for policy: Policy, attached: [String] = []) -> [ToolDeclaration] {
         entries.compactMap { entry in
             if case .refused = policy.decide(entry.tool.effect) { return nil }
-            return entry.tool.declaration
+            return entry.tool.declaration(attached: attached)
         }
     }
 

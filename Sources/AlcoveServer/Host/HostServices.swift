@@ -39,6 +39,7 @@ package struct HostServices: Sendable {
     package let board: SettingsBoard
 
     package let uploads: UploadStore
+    package let staging: AttachmentStaging
     package let decoder: any MediaDecoder
     package let share: ShareInbox
     package let answers = DirectAnswers()
@@ -68,6 +69,7 @@ package struct HostServices: Sendable {
             chats: chats, log: log, settings: settings, snapshots: snapshots,
             workspaces: workspaces)
         uploads = UploadStore(folder: root + "/uploads")
+        staging = AttachmentStaging(folder: root + "/workspaces")
         self.decoder = decoder
         share = ShareInbox(folder: root + "/share")
     }

@@ -11,6 +11,8 @@ struct ChatOrder: Sendable {
     var skills: [String]?
     /// What was shared and is sent with this message; at most one.
     var shared: [String]
+    /// The person's files, by the place of their message.
+    private(set) var attachments: [Int: MessageAttachments] = [:]
     private var request: TurnRequest
     private let body: JSONObject
 
@@ -33,12 +35,16 @@ struct ChatOrder: Sendable {
                 hint: "Begin a new chat.")
         }
         var messages: [Message] = []
-        for (index, item) in list.enumerated() { messages.append(try ChatOrder.message(item, at: index)) }
+        for (index, item) in list.enumerated() {
+            messages.append(try ChatOrder.message(item, at: index))
+            let attached = try MessageAttachments(item, at: index)
+            if messages[index].role == .user, attached != MessageAttachments() { attachments[index] = attached }
+        }
         session = try ChatOrder.text(body, "sessionId")
         thinkingGiven = try ChatOrder.flag(body, "think")
         skills = try ChatOrder.names(body, "skills")
         shared = try ChatOrder.names(body, "shareIds") ?? []
-        drafts = list.map { MessageDraft(json: $0) }
+        drafts = list.map { MessageDraft(json: MessageAttachments.stored($0)) }
         var profile: RunProfile?
         if let name = try ChatOrder.text(body, "profile") {
             guard let known = RunProfile.named(name) else {
@@ -53,6 +59,18 @@ struct ChatOrder: Sendable {
             messages: messages, thinking: thinkingGiven ?? false,
             maxTokens: try ChatOrder.whole(body, ["maxTokens", "max_tokens"], 1...1_000_000),
             toolChoice: body["tool_choice"]?.string == "required" ? .required : .auto, profile: profile)
+    }
+
+    /// What the messages say, without their files.
+    var texts: [String] { request.messages.map { $0.content ?? "" } }
+
+    /// Whether the turn may call tools.
+    var hasTools: Bool { request.profile != nil }
+
+    /// Puts what was made ready of the files into the request.
+    mutating func take(_ ready: AttachmentOrder.Ready) {
+        for (index, content) in ready.contents { request.messages[index].content = content }
+        request.attachedFiles = ready.staged
     }
 
     /// The request for a model: what the body does not say of sampling, the model's makers do, and the settings the rest.

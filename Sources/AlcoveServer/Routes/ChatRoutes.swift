@@ -18,12 +18,19 @@ struct ChatRoutes: Sendable {
     }
 
     private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let order = try ChatOrder(body: try await request.jsonObject())
+        var order = try ChatOrder(body: try await request.jsonObject())
         let chat = try await chat(of: order)
         guard let ready = await host.model.ready else { throw await noModel() }
         let id = TurnKey.key(chat: chat, session: order.session)
         let choices = ChatChoices(
             modelID: ready.model.description.id, think: order.thinkingGiven, skills: order.skills)
+        if !order.attachments.isEmpty {
+            let attached = try await AttachmentOrder(host: host).prepare(
+                order.attachments, texts: order.texts, chat: order.hasTools ? chat : nil,
+                contextLength: ready.model.description.contextLength)
+            order.take(attached)
+        }
+        let drafts = order.drafts
         var request = try order.turn(for: ready.model.description, settings: host.board.current)
         if request.profile != nil {
             guard let chat else {
@@ -38,7 +45,7 @@ struct ChatRoutes: Sendable {
             key: id, chat: chat, loop: host.loop(for: ready.model), request: request,
             accept: { [host] in
                 if let chat {
-                    try await host.chats.replaceMessages(of: chat, with: order.drafts, choices: choices)
+                    try await host.chats.replaceMessages(of: chat, with: drafts, choices: choices)
                     try await host.rewinds.forgetRedo(chat)
                 }
                 // The message is on the disk: what was shared is done with.

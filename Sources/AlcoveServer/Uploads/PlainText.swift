@@ -14,7 +14,7 @@ struct PlainText: Sendable, Hashable {
         guard descriptor >= 0, let file = OpenFile(descriptor) else { return nil }
         // UTF-16 takes two bytes where UTF-8 takes one.
         guard let bytes = FileRange(file: file, offset: 0, count: min(file.stamp.size, 2 * limit + 4)).bytes(),
-            let text = PlainText.decode(bytes)
+            let text = PlainText.decode(bytes, isCut: bytes.count < file.stamp.size)
         else { return nil }
         self.init(text, isComplete: bytes.count == file.stamp.size, limit: limit)
     }
@@ -32,8 +32,10 @@ struct PlainText: Sendable, Hashable {
         (self.text, self.isComplete) = (String(text[..<end]), false)
     }
 
-    /// UTF-8, UTF-16 with a mark, else the one byte a letter that older programs write. The last character may be cut.
-    static func decode(_ bytes: [UInt8]) -> String? {
+    /// UTF-8, UTF-16 with a mark, else the one byte a letter that older programs write.
+    ///
+    /// - Parameter isCut: Whether there is more, so that the last character may not be whole.
+    static func decode(_ bytes: [UInt8], isCut: Bool = false) -> String? {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return String(decoding: bytes.dropFirst(3), as: UTF8.self) }
         let isLittle = bytes.starts(with: [0xFF, 0xFE])
         if isLittle || bytes.starts(with: [0xFE, 0xFF]) {
@@ -44,8 +46,7 @@ struct PlainText: Sendable, Hashable {
             return String(decoding: units, as: UTF16.self)
         }
         if bytes.contains(0) { return nil }
-        // A cut may have gone through a character.
-        for cut in 0...min(3, bytes.count) {
+        for cut in 0...(isCut ? min(3, bytes.count) : 0) {
             if let text = String(validating: bytes.dropLast(cut), as: UTF8.self) { return text }
         }
         return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

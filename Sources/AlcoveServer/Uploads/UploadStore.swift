@@ -118,6 +118,20 @@ package actor UploadStore {
         for path in moved { kept += UploadStore.size(path) }
     }
 
+    /// The uploads of these names that are there, kept from being swept for a while from now on.
+    func touch(_ names: [UploadName]) -> Set<UploadName> {
+        prepare()
+        let now = timespec(tv_sec: time(nil), tv_nsec: 0)
+        return Set(
+            names.filter { name in
+                let path = folder + "/" + name.text
+                var info = stat()
+                guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return false }
+                // The time of reading only: that of writing is what browsers know a file by.
+                return utimensat(AT_FDCWD, path, [now, UploadStore.written(info)], AT_SYMLINK_NOFOLLOW) == 0
+            })
+    }
+
     /// Writes bytes to a nameless file among those that are coming in; gives its path.
     private func takeDown(_ bytes: [UInt8]) throws(UploadError) -> String {
         prepare()
@@ -131,13 +145,19 @@ package actor UploadStore {
         try keep([(try takeDown(bytes), name)])
     }
 
+    /// The text of a file of the folder, as much as is wanted, and its size; nil when there is none.
+    func text(_ name: String, limit: Int) -> (text: PlainText, bytes: Int)? {
+        let path = folder + "/" + name
+        return PlainText(path: path, limit: limit).map { ($0, UploadStore.size(path)) }
+    }
+
     /// Families whose file has been left alone for longer than the grace.
     package func stale(graceSeconds: Int) -> Set<String> {
         prepare()
         let limit = time(nil) - graceSeconds
         return Set(
             UploadStore.names(in: folder).compactMap { name in
-                guard let upload = UploadName(name), UploadStore.modified(folder + "/" + name) < limit else {
+                guard let upload = UploadName(name), UploadStore.used(folder + "/" + name) < limit else {
                     return nil
                 }
                 return upload.stem
@@ -188,13 +208,22 @@ extension UploadStore {
         return lstat(path, &info) == 0 ? Int(info.st_size) : 0
     }
 
-    private static func modified(_ path: String) -> Int {
+    /// When it was last written or read, in seconds since 1970.
+    private static func used(_ path: String) -> Int {
         var info = stat()
         guard lstat(path, &info) == 0 else { return .max }
         #if canImport(Darwin)
-        return Int(info.st_mtimespec.tv_sec)
+        return max(written(info).tv_sec, info.st_atimespec.tv_sec)
         #else
-        return Int(info.st_mtim.tv_sec)
+        return max(written(info).tv_sec, info.st_atim.tv_sec)
+        #endif
+    }
+
+    private static func written(_ info: stat) -> timespec {
+        #if canImport(Darwin)
+        info.st_mtimespec
+        #else
+        info.st_mtim
         #endif
     }
 

@@ -8,6 +8,7 @@ extension Database {
     /// files and do not hold them.
     package func mentions(of names: Set<String>) async throws -> Set<String> {
         try await read { transaction in
+            let words = ["messages.content", "messages.thinking", "chats.title", "chats.name"]
             var found: Set<String> = []
             let tables = try transaction.rows(
                 """
@@ -19,7 +20,7 @@ extension Database {
                 let columns = try transaction.rows(
                     "SELECT name FROM pragma_table_info(?) WHERE type LIKE '%TEXT%'", table
                 ) { $0.text(0) }
-                for column in columns where !(table == "messages" && ["content", "thinking"].contains(column)) {
+                for column in columns where !words.contains("\(table).\(column)") {
                     let sql = "SELECT \(quoted(column)) FROM \(quoted(table)) WHERE length(\(quoted(column))) >= 32"
                     _ = try transaction.rows(sql) { row in
                         if let text = row.optionalText(0) { Database.collect(names, in: text, to: &found) }
