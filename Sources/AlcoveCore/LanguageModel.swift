@@ -209,6 +209,8 @@ public enum FinishReason: String, Sendable, Hashable {
 
 /// What an answer cost.
 public struct Usage: Sendable, Hashable {
+    /// Why nothing of the prompt was reused, in a few words; nil when something was.
+    public var missReason: String?
     public var promptTokens = 0
     /// Prompt tokens that did not have to be computed again.
     public var reusedTokens = 0

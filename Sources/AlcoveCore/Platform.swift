@@ -36,5 +36,16 @@ public enum Platform {
     }
 
     /// Processor cores that are switched on, at least 1.
+    /// Memory of the machine, in bytes.
+    public static var physicalBytes: UInt64 {
+        #if canImport(Darwin)
+        var bytes: UInt64 = 0
+        var size = MemoryLayout<UInt64>.size
+        return sysctlbyname("hw.memsize", &bytes, &size, nil, 0) == 0 ? bytes : 4 << 30
+        #else
+        return UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
+        #endif
+    }
+
     public static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }

@@ -149,7 +149,7 @@ extension Usage {
         [
             "prompt": JSONValue(promptTokens), "reused": JSONValue(reusedTokens),
             "completion": JSONValue(completionTokens), "prompt_seconds": .double(promptSeconds),
-            "generation_seconds": .double(generationSeconds),
+            "generation_seconds": .double(generationSeconds), "miss": JSONValue(missReason),
         ]
     }
 
@@ -160,6 +160,7 @@ extension Usage {
         completionTokens = payload["completion"]?.int ?? 0
         promptSeconds = payload["prompt_seconds"]?.double ?? 0
         generationSeconds = payload["generation_seconds"]?.double ?? 0
+        missReason = payload["miss"]?.string
     }
 
     /// Two rounds of one turn: tokens and times add up; the prompt of a turn is its last round's.

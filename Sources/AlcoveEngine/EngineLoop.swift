@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import Dispatch
 internal import Synchronization
 internal import llama
 
@@ -15,6 +16,9 @@ final class EngineLoop: @unchecked Sendable {
         var sequences = 2
         /// Memory for tokens grows in steps of this many.
         var cellStep = 2048
+        /// Where checkpoints outlive the program; nil keeps them in memory only.
+        var checkpoints: CheckpointFiles?
+        var prefixes = PrefixStore.Limits()
     }
 
     private struct Inbox {
@@ -49,11 +53,16 @@ final class EngineLoop: @unchecked Sendable {
     private var slots: [Slot] = []
     private var waiting: [Generation] = []
     private var embeddings: [EmbeddingJob] = []
+    private var prefixes: PrefixStore
+    /// Checkpoints on disk that were not needed yet.
+    private var stored: [CheckpointFiles.Found] = []
+    private let writing = DispatchQueue(label: "alcove.checkpoints", qos: .utility)
 
     init(model: ModelHandle, vocabulary: Vocabulary, options: Options) {
         self.model = model
         self.vocabulary = vocabulary
         self.options = options
+        prefixes = PrefixStore(limits: options.prefixes)
     }
 
     /// - Returns: false when the system has no thread to give.
@@ -95,6 +104,7 @@ final class EngineLoop: @unchecked Sendable {
     // MARK: The thread
 
     private func run() {
+        stored = options.checkpoints?.list() ?? []
         while true {
             let (new, jobs, stopping) = inbox.withLock { inbox in
                 defer {
@@ -123,6 +133,9 @@ final class EngineLoop: @unchecked Sendable {
         waiting = []
         slots = []
         context = nil
+        prefixes.removeAll()
+        // What was begun is on the disk when the engine has ended.
+        writing.sync {}
         let callbacks = inbox.withLock { inbox in
             inbox.hasEnded = true
             return inbox.whenStopped
@@ -221,7 +234,7 @@ final class EngineLoop: @unchecked Sendable {
         generation.fail(.decodeFailed(status: -1, reason: "its memory could not be moved"))
     }
 
-    /// Gives a generation the idle sequence that begins most like its prompt.
+    /// Gives a generation the idle sequence or the kept state that begins most like its prompt.
     private func place(_ generation: Generation) {
         guard let context else { return }
         let idle = slots.indices.filter { slots[$0].generation == nil }
@@ -233,13 +246,23 @@ final class EngineLoop: @unchecked Sendable {
                 (worth[a], slots[idle[b]].lastUsed) < (worth[b], slots[idle[a]].lastUsed)
             })
         else { return }
-        let index = idle[best]
-        // The last token is computed again in any case: its logits are needed.
-        var kept = min(common[best], generation.prompt.count - 1)
-        if !context.cut(index, to: kept) {
-            kept = 0
-            _ = context.cut(index, to: 0)
+        let live = model.cutsExactly || common[best] == slots[idle[best]].tokens.count ? common[best] : 0
+        takeFromDisk(for: generation.prompt, longerThan: live)
+        var index = idle[best], kept: Int
+        if let entry = prefixes.best(for: generation.prompt), prefixes.entries[entry].tokens.count > live {
+            // Into the sequence that has been idle longest: the best one may be worth keeping.
+            index = idle.min { slots[$0].lastUsed < slots[$1].lastUsed } ?? index
+            kept = restore(entry, into: index, context)
+        } else {
+            if 2 * live < slots[index].tokens.count { keepEnd(of: index, context) }
+            // The last token is computed again in any case: its logits are needed.
+            kept = min(live, generation.prompt.count - 1)
+            if !context.cut(index, to: kept) {
+                kept = 0
+                _ = context.cut(index, to: 0)
+            }
         }
+        if kept == 0 { generation.usage.missReason = missReason(generation.prompt, common) }
         slots[index].tokens = Array(generation.prompt.prefix(kept))
         generation.fed = kept
         generation.usage.reusedTokens = kept
@@ -248,6 +271,64 @@ final class EngineLoop: @unchecked Sendable {
         slots[index].generation = generation
         // At once, so that whoever waits knows that the work has begun.
         generation.report(done: kept)
+    }
+
+    private func missReason(_ prompt: [Token], _ common: [Int]) -> String {
+        if slots.allSatisfy({ $0.tokens.isEmpty }), prefixes.entries.isEmpty { return "first prompt" }
+        if common.contains(where: { $0 > 0 }), !model.cutsExactly { return "no exact state" }
+        return "another beginning"
+    }
+
+    // MARK: Kept states
+
+    /// Reads a checkpoint from disk when it is the best there is for a prompt.
+    private func takeFromDisk(for prompt: [Token], longerThan live: Int) {
+        let inMemory = prefixes.best(for: prompt).map { prefixes.entries[$0].tokens.count } ?? 0
+        let fitting = stored.indices.filter {
+            let tokens = stored[$0].tokens
+            return tokens.count > max(live, inMemory) && tokens.count < prompt.count && prompt.starts(with: tokens)
+        }
+        guard let index = fitting.max(by: { stored[$0].tokens.count < stored[$1].tokens.count }) else { return }
+        let file = stored.remove(at: index)
+        if let state = options.checkpoints?.state(of: file) { prefixes.keep(file.tokens, state, .checkpoint) }
+    }
+
+    /// - Returns: how many tokens the sequence holds now.
+    private func restore(_ entry: Int, into index: Int, _ context: ContextHandle) -> Int {
+        keepEnd(of: index, context)
+        // Keeping may have moved the entry.
+        let tokens = prefixes.entries.indices.contains(entry) ? prefixes.entries[entry].tokens : []
+        _ = context.cut(index, to: 0)
+        slots[index].tokens = []
+        guard !tokens.isEmpty, context.restore(prefixes.entries[entry].state, into: index),
+            context.count(of: index) == tokens.count
+        else {
+            // A state the library does not take is of no use to anybody.
+            if prefixes.entries.indices.contains(entry) { prefixes.remove(entry) }
+            _ = context.cut(index, to: 0)
+            return 0
+        }
+        prefixes.touch(entry)
+        return tokens.count
+    }
+
+    /// Keeps what a sequence holds before it is lost.
+    private func keepEnd(of index: Int, _ context: ContextHandle) {
+        let tokens = slots[index].tokens
+        guard tokens.count >= PrefixStore.fewestTokens, !prefixes.holds(tokens),
+            context.count(of: index) == tokens.count
+        else { return }
+        prefixes.keep(tokens, context.state(of: index), .endState)
+    }
+
+    /// Copies the beginning that other chats share, once.
+    private func keepCheckpoint(of index: Int, _ context: ContextHandle) {
+        let tokens = slots[index].tokens
+        guard tokens.count >= PrefixStore.fewestTokens, !prefixes.holds(tokens) else { return }
+        let state = context.state(of: index)
+        prefixes.keep(tokens, state, .checkpoint)
+        guard let files = options.checkpoints, !state.isEmpty else { return }
+        writing.async { files.write(tokens, state) }
     }
 
     private func commonPrefix(_ a: [Token], _ b: [Token]) -> Int {
@@ -304,6 +385,8 @@ final class EngineLoop: @unchecked Sendable {
         // ggml takes other kernels, with other rounding, for one row than for many. Where the answer should be the same
         // each time, the last token is always computed by itself, as it is when the rest of the prompt is reused.
         if generation.isRepeatable, end == generation.prompt.count, end - generation.fed > 1 { end -= 1 }
+        // Cut where others will go on, also when there is nothing to go on from: numbers are then the same either way.
+        if generation.fed < generation.sharedPrefix { end = min(end, generation.sharedPrefix) }
         for position in generation.fed..<end {
             generation.logitsIndex = context.add(
                 generation.prompt[position], position: position, sequence: index,
@@ -316,6 +399,7 @@ final class EngineLoop: @unchecked Sendable {
     private func continuePrompt(_ index: Int) {
         guard let generation = slots[index].generation else { return }
         generation.report(done: generation.fed)
+        if generation.fed == generation.sharedPrefix, let context { keepCheckpoint(of: index, context) }
         if generation.fed == generation.prompt.count {
             generation.firstTokenAt = Platform.monotonicNanoseconds
             choose(index)

@@ -23,6 +23,8 @@ final class Generation {
     private let output: (Output) -> FinishReason?
     private var repetition: RepetitionGuard?
 
+    /// Tokens of the prompt that other chats begin with too; 0 is none.
+    let sharedPrefix: Int
     var usage = Usage()
     /// Tokens the sequence holds or will hold after the computation under way.
     var fed = 0
@@ -35,13 +37,15 @@ final class Generation {
 
     init(
         prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stopsRepetition: Bool,
-        likeliestTokens: Int? = nil, stop: StopSignal, output: @escaping (Output) -> FinishReason?
+        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, stop: StopSignal,
+        output: @escaping (Output) -> FinishReason?
     ) {
         self.prompt = prompt
         self.maxTokens = maxTokens
         self.stop = stop
         self.isRepeatable = isRepeatable
         self.likeliestTokens = likeliestTokens
+        self.sharedPrefix = sharedPrefix
         self.output = output
         self.sampler = sampler
         repetition = stopsRepetition ? RepetitionGuard() : nil

@@ -13,6 +13,8 @@ public final class LlamaEngine: LanguageModel {
         /// other, so that more of them than cores hardly get anywhere.
         public var threads: Int?
         /// How the model should be sampled, where a request does not say; nil is what the file says.
+        /// Where beginnings of prompts are kept for the next start; nil keeps them in memory only.
+        public var checkpointFolder: String?
         public var sampling: SamplingOptions?
         /// The program that serves `TemplateWorker`: a template is tried and rendered there. nil trusts every template.
         public var templateWorker: [String]?
@@ -32,6 +34,7 @@ public final class LlamaEngine: LanguageModel {
     /// Rendering and tokenising take milliseconds: not on the engine's thread, and not on the shared pool.
     private let prompts = DispatchQueue(label: "alcove.prompts")
     /// The prompt measured last: mostly the next to generate from. Used on `prompts` only.
+    private let shared = Mutex<(conversation: Conversation, tokens: [Token])?>(nil)
     private let measured = Mutex<(conversation: Conversation, prepared: PreparedPrompt, tokens: [Token])?>(nil)
 
     /// Loads a model and makes sure that it computes.
@@ -105,8 +108,28 @@ public final class LlamaEngine: LanguageModel {
         self.notices = notices
         loop = EngineLoop(
             model: model, vocabulary: vocabulary,
-            options: EngineLoop.Options(contextLength: wanted, threads: LlamaEngine.threads(options.threads)))
+            options: EngineLoop.Options(
+                contextLength: wanted, threads: LlamaEngine.threads(options.threads),
+                checkpoints: options.checkpointFolder.map {
+                    CheckpointFiles(folder: $0, identity: LlamaEngine.identity(of: path, model))
+                }))
         guard loop.start() else { throw EngineError.loadFailed(path: path, reason: "the system gives no thread") }
+    }
+
+    /// What a checkpoint is of, besides its tokens: the file, the library, the shape of the memory.
+    private static func identity(of path: String, _ model: ModelHandle) -> String {
+        var info = stat()
+        _ = stat(path, &info)
+        #if canImport(Darwin)
+        let modified = info.st_mtimespec
+        #else
+        let modified = info.st_mtim
+        #endif
+        return [
+            "\(path)|\(info.st_size)|\(modified.tv_sec).\(modified.tv_nsec)", LlamaLibrary.build,
+            "\(llama_model_n_layer(model.raw))x\(llama_model_n_embd(model.raw))x\(llama_model_n_head_kv(model.raw))",
+            "f16", "\(EngineLoop.Options(contextLength: 0, threads: 0).sequences) sequences",
+        ].joined(separator: "|")
     }
 
     static func threads(_ wanted: Int?) -> Int {
@@ -179,6 +202,33 @@ public final class LlamaEngine: LanguageModel {
         return (prepared, tokens)
     }
 
+    /// How many tokens of a prompt any other chat of the same instructions and tools begins with: what two renderings have
+    /// in common that differ in the person's first words only.
+    private func sharedPrefix(of request: GenerationRequest, _ tokens: [Token]) -> Int {
+        guard request.rawPrompt == nil, let first = request.messages.firstIndex(where: { $0.role == .user }) else {
+            return 0
+        }
+        var probe = Conversation(
+            messages: Array(request.messages[..<first]), tools: request.tools, toolChoice: request.toolChoice,
+            parallelToolCalls: request.parallelToolCalls, thinking: request.thinking, schema: request.responseSchema)
+        let common: [Token]
+        if let known = shared.withLock({ $0?.conversation == probe ? $0?.tokens : nil }) {
+            common = known
+        } else {
+            let key = probe
+            let sides = ["a", "b"].map { word -> [Token] in
+                probe.messages.append(Message(role: .user, content: word))
+                defer { probe.messages.removeLast() }
+                guard let prepared = try? template.prepare(probe) else { return [] }
+                return PromptTokenizer(vocabulary: vocabulary).tokens(of: prepared.prompt.parts).tokens
+            }
+            common = zip(sides[0], sides[1]).prefix { $0 == $1 }.map(\.0)
+            shared.withLock { $0 = (key, common) }
+        }
+        let count = zip(common, tokens).prefix { $0 == $1 }.count
+        return count >= PrefixStore.fewestTokens && count < tokens.count ? count : 0
+    }
+
     private func submit(
         _ tokens: [Token], _ prepared: PreparedPrompt, request: GenerationRequest, stop: StopSignal,
         to continuation: AsyncThrowingStream<GenerationEvent, any Error>.Continuation
@@ -205,7 +255,8 @@ public final class LlamaEngine: LanguageModel {
             Generation(
                 prompt: tokens, maxTokens: maxTokens, sampler: sampler,
                 isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0,
-                stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens, stop: stop
+                stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens,
+                sharedPrefix: sharedPrefix(of: request, tokens), stop: stop
             ) { [vocabulary] output in
                 switch output {
                 case .odds(let odds): continuation.yield(.chance(vocabulary.chance(odds)))

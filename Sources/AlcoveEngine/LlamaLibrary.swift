@@ -30,6 +30,11 @@ public enum LlamaLibrary {
         return String(cString: llama_print_system_info())
     }
 
+    /// Which build of the library this is: states written by another are not read.
+    static var build: String {
+        "\(String(cString: ggml_version())) \(String(cString: ggml_commit())) \(systemDescription)"
+    }
+
     private struct State {
         var sink: @Sendable (LogLevel, String) -> Void = { _, _ in }
         var line = ""

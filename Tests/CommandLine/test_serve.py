@@ -439,3 +439,26 @@ def test_a_host_that_lost_its_listener_while_stopped_comes_back(serve, model):
     host.json(f"/api/agent/turns/{turn['id']}/stop", "POST")
     assert "anew" in (host.root / "logs" / "alcove.log").read_text()
     assert host.stop() == 0
+
+
+def test_the_first_message_with_tools_finds_its_beginning_read_also_after_a_restart(serve, model, root):
+    host = serve("--port", 0, "--model", model).wait()
+    host.wait_for_model()
+    deadline = time.monotonic() + 60
+    while not host.json("/api/agent/engine")[1]["model"]["prefixCacheWarm"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    question = [{"role": "user", "content": "Say hello."}]
+
+    _, frames = host.chat(host.session()["sessionId"], question, profile="agent", maxTokens=4)
+    first = frames[-1]
+    assert first["kvReusedTokens"] > 200 and first["kvMissReason"] is None
+    assert first["promptTokens"] - first["kvReusedTokens"] < 30
+    host.stop()
+    assert len(list((root / "checkpoints").rglob("*.ckpt"))) == 1
+
+    again = serve("--port", 0, "--model", model).wait()
+    again.wait_for_model()
+    # Before any warming: what was kept on disk is enough.
+    _, frames = again.chat(again.session()["sessionId"], question, profile="agent", maxTokens=4)
+    assert frames[-1]["kvReusedTokens"] == first["kvReusedTokens"]

@@ -43,12 +43,16 @@ package struct HostServices: Sendable {
     package let decoder: any MediaDecoder
     package let share: ShareInbox
     package let answers = DirectAnswers()
+    /// Nil where a model should answer nothing but what it is asked.
+    package let warmUp: WarmUp?
 
     package init(
         database: Database, board: SettingsBoard? = nil, model: ModelHost, files: ModelFiles,
         tools: ToolRegistry = ToolRegistry(), root: String,
-        decoder: any MediaDecoder = NoMediaDecoder(cause: "nothing that reads it is installed")
+        decoder: any MediaDecoder = NoMediaDecoder(cause: "nothing that reads it is installed"),
+        warmUp: WarmUp? = nil
     ) {
+        self.warmUp = warmUp
         self.database = database
         chats = ChatStore(database)
         notices = Notices(database)
@@ -79,6 +83,20 @@ package struct HostServices: Sendable {
         AgentLoop(
             model: model, tools: tools, broker: broker, switches: { [board] in board.current.switches }, grants: grants,
             database: database, artifacts: artifacts, snapshots: snapshots)
+    }
+
+    /// Reads the beginning that runs with tools share, once it has been quiet for a moment.
+    package func warmUpSoon(after pause: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) {
+        guard let warmUp else { return }
+        Task {
+            try? await clock.sleep(for: pause)
+            guard let ready = await model.ready, await turns.runningCount == 0, answers.runningCount == 0 else {
+                return
+            }
+            let settings = board.current
+            await warmUp.run(
+                ready.model, tools: tools, switches: settings.switches, thinking: settings.thinkByDefault)
+        }
     }
 
     /// The folder of a chat's own files; made when it is first needed.

@@ -70,7 +70,8 @@ enum PageFrames {
             "tokPerSec": .double(usage.tokensPerSecond), "aborted": .bool(end.reason == .cancelled),
             "truncated": .bool(end.reason.isTruncation), "error": JSONValue(end.error), "sessionId": JSONValue(session),
             "promptTokens": JSONValue(usage.promptTokens), "kvReusedTokens": JSONValue(usage.reusedTokens),
-            "kvReusePercent": .double(reused), "stoppedBy": JSONValue(end.stoppedBy),
+            "kvReusePercent": .double(reused), "kvMissReason": JSONValue(usage.missReason),
+            "stoppedBy": JSONValue(end.stoppedBy),
         ]
     }
 }

@@ -21,6 +21,7 @@ struct ChatRoutes: Sendable {
         var order = try ChatOrder(body: try await request.jsonObject())
         let chat = try await chat(of: order)
         guard let ready = await host.model.ready else { throw await noModel() }
+        host.warmUp?.cancel()
         let id = TurnKey.key(chat: chat, session: order.session)
         let choices = ChatChoices(
             modelID: ready.model.description.id, think: order.thinkingGiven, skills: order.skills)

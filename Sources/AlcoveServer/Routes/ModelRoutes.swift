@@ -46,6 +46,7 @@ struct ModelRoutes: Sendable {
             body["ok"] = false
             return .json(.object(body), status: known.place.httpStatus)
         }
+        host.warmUpSoon()
         // A host that is started again begins with what was chosen last.
         _ = try? await host.board.change { try $0.changing(["selectedModelId": .string(name)]) }
         let loaded = await host.model.ready?.model.description
@@ -57,7 +58,8 @@ struct ModelRoutes: Sendable {
 
     private func engine() async -> JSONValue {
         var model: JSONObject = [
-            "id": .null, "name": .null, "state": "None", "loading": .null, "error": .null, "prefixCacheWarm": false,
+            "id": .null, "name": .null, "state": "None", "loading": .null, "error": .null,
+            "prefixCacheWarm": .bool(host.warmUp?.isWarm ?? false),
             "memory": JSONValue(Int(Platform.residentBytes)),
         ]
         switch await host.model.state {

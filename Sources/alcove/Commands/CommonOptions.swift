@@ -37,7 +37,8 @@ enum CommonOptions {
         ModelLoader(
             context: try invocation.int("--context", in: 64...4_194_304),
             threads: try invocation.int("--threads", in: 1...1024),
-            marker: folders.map { LoadMarker(path: $0.loadMarker) }, program: resources.program)
+            marker: folders.map { LoadMarker(path: $0.loadMarker) }, program: resources.program,
+            checkpoints: folders.map { $0.root + "/checkpoints" })
     }
 
     /// The model's path that a command should use.

@@ -55,7 +55,8 @@ enum ServeCommand {
             database: database, board: board, model: model,
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
-            tools: try AgentTools.registry(), root: folders.root, decoder: MediaParts.decoder)
+            tools: try AgentTools.registry(), root: folders.root, decoder: MediaParts.decoder,
+            warmUp: script == nil ? WarmUp() : nil)
 
         try await host.rewinds.recover()
 
@@ -89,6 +90,7 @@ enum ServeCommand {
             }
             await loadFirstModel(
                 named, library: library, loader: loader, model: model, board: board)
+            host.warmUpSoon()
         }
         let sweeping = Task { await host.sweepUploadsRegularly() }
         let signal = await ending.wait()
@@ -96,6 +98,7 @@ enum ServeCommand {
         sweeping.cancel()
         Terminal.notice("\nStopping ...")
         unlink(folders.connectionFile)
+        host.warmUp?.cancel()
         await host.turns.stopAll()
         await server.stop(grace: .seconds(5))
         await model.unload()

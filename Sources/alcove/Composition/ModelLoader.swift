@@ -9,6 +9,8 @@ struct ModelLoader: Sendable {
     var threads: Int?
     let marker: LoadMarker?
     let program: String
+    /// Where beginnings of prompts outlive the program, a folder for each model; nil keeps none.
+    var checkpoints: String?
 
     /// What the starter model's makers say of its sampling (model card of SmolLM2-135M-Instruct); its file says nothing.
     private static func sampling(ofFile path: String) -> SamplingOptions? {
@@ -32,6 +34,7 @@ struct ModelLoader: Sendable {
         options.contextLength = context ?? self.context
         options.threads = threads
         options.sampling = ModelLoader.sampling(ofFile: path)
+        options.checkpointFolder = checkpoints.map { "\($0)/\(SHA256.hex(path.utf8).prefix(16))" }
         options.templateWorker = [program, "plumbing", "template-worker"]
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)
         return LoadedModel(model: engine, notices: engine.notices) { await engine.unload() }
