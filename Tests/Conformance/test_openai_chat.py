@@ -2,8 +2,10 @@
 
 import json
 import math
+from typing import Literal
 
 import openai
+import pydantic
 import pytest
 from clients import client
 
@@ -210,6 +212,35 @@ def test_an_answer_follows_a_schema(api):
             else answer.choices[0].message.content)
         told = json.loads(text)
         assert set(told) == {"city", "country", "large"} and told["country"] in ["France", "Italy"]
+
+
+class Country(pydantic.BaseModel):
+    name: Literal["France", "Italy"]
+    is_large: bool
+
+
+class Place(pydantic.BaseModel):
+    """Nested, so that its schema has references."""
+
+    city: Literal["Paris", "Rome"]
+    country: Country
+    others: list[Country] = pydantic.Field(max_length=2)
+
+
+def test_the_clients_own_models_are_followed(api):
+    answer = api.chat.completions.parse(
+        model="default", messages=CAPITAL, temperature=0, max_tokens=200, response_format=Place)
+
+    assert isinstance(answer.choices[0].message.parsed, Place)
+
+
+def test_the_clients_own_tools_are_called(api):
+    answer = api.chat.completions.parse(
+        model="default", messages=CAPITAL, temperature=0, max_tokens=200, parallel_tool_calls=False,
+        tools=[openai.pydantic_function_tool(Place)], tool_choice="required")
+
+    (call,) = answer.choices[0].message.tool_calls
+    assert isinstance(call.function.parsed_arguments, Place)
 
 
 def test_a_json_object_is_one(api):

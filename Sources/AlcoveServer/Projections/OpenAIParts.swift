@@ -65,9 +65,14 @@ enum OpenAIParts {
 
     private static func candidate(_ candidate: TokenChance.Candidate) -> JSONObject {
         [
-            "token": .string(text(candidate)), "logprob": .double(candidate.logprob),
+            "token": .string(text(candidate)), "logprob": number(candidate),
             "bytes": .array(candidate.bytes.map { JSONValue(Int($0)) }),
         ]
+    }
+
+    /// OpenAI's own number for a token that cannot come, where JSON has no infinity.
+    static func number(_ candidate: TokenChance.Candidate) -> JSONValue {
+        .double(candidate.logprob.isFinite ? candidate.logprob : -9999)
     }
 
     static func text(_ candidate: TokenChance.Candidate) -> String { String(decoding: candidate.bytes, as: UTF8.self) }

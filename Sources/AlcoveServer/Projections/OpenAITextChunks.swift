@@ -83,13 +83,13 @@ struct OpenAITextChunks: Sendable {
         let top = chances.map { chance -> JSONValue in
             var object = JSONObject()
             for candidate in chance.likeliest where object[OpenAIParts.text(candidate)] == nil {
-                object[OpenAIParts.text(candidate)] = .double(candidate.logprob)
+                object[OpenAIParts.text(candidate)] = OpenAIParts.number(candidate)
             }
             return .object(object)
         }
         return [
             "tokens": .array(chances.map { .string(OpenAIParts.text($0.chosen)) }),
-            "token_logprobs": .array(chances.map { .double($0.chosen.logprob) }), "top_logprobs": .array(top),
+            "token_logprobs": .array(chances.map { OpenAIParts.number($0.chosen) }), "top_logprobs": .array(top),
             "text_offset": .array(offsets),
         ]
     }

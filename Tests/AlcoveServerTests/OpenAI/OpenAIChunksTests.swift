@@ -105,6 +105,13 @@ struct OpenAIChunksTests {
         #expect(try whole.json()["choices"]?.array?[0]["logprobs"]?.text() == expected)
     }
 
+    @Test func aTokenThatCannotComeHasANumberToo() {
+        let told = OpenAIParts.chances([chance("a", -0.0, [("b", -.infinity), ("c", .nan)])])
+        let others = told["content"]?.array?[0]["top_logprobs"]?.array ?? []
+
+        #expect(others.map { $0["logprob"]?.double } == [-9999, -9999])
+    }
+
     @Test func aWholeCompletionHasOpenAIsOrder() throws {
         var whole = OpenAICompletion(head: Self.head)
         whole.take(.text("Hi"))

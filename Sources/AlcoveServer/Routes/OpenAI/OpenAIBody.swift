@@ -89,6 +89,7 @@ extension OpenAIBody {
         "prediction", "verbosity",
     ]
     private static let mostStops = 16
+    private static let longestStop = 1_024
 
     func sampling(_ makers: SamplingOptions) throws(OpenAIError) -> SamplingOptions {
         var options = makers
@@ -120,6 +121,9 @@ extension OpenAIBody {
         for item in items {
             guard let text = item.string, !text.isEmpty else {
                 throw wrong("stop", "should hold texts that are not empty")
+            }
+            guard text.utf8.count <= OpenAIBody.longestStop else {
+                throw wrong("stop", "should hold texts of at most \(OpenAIBody.longestStop) bytes")
             }
             stops.append(text)
         }
