@@ -29,14 +29,19 @@ package struct ConfinedMediaDecoder: MediaDecoder {
     }
 
     package func text(of file: MediaFile, limit: Int) async throws -> DocumentText {
-        let answer = try await look(into: file, ["text", file.kind, "\(limit)"])
+        // Four bytes a character, and the facts.
+        let answer = try await look(into: file, ["text", file.kind, "\(limit)"], answerLimit: 4 * limit + 65_536)
         return DocumentText(
             text: String(decoding: answer.blob, as: UTF8.self), pages: answer.facts["pages"]?.int,
             readPages: answer.facts["readPages"]?.int, isComplete: answer.facts["complete"]?.bool ?? false)
     }
 
     package func picture(of file: MediaFile, area: Int?, format: PictureFormat) async throws -> Picture {
-        let answer = try await look(into: file, ["picture", file.kind, "\(area ?? 0)", format.rawValue])
+        // A picture that cannot be made smaller by its format has four bytes a pixel and a little more.
+        let limit = area.map { min(5 * $0 + 65_536, ConfinedMediaDecoder.answerLimit) }
+        let answer = try await look(
+            into: file, ["picture", file.kind, "\(area ?? 0)", format.rawValue],
+            answerLimit: limit ?? ConfinedMediaDecoder.answerLimit)
         // What comes out is served as a picture, so that is what it has to be, whoever wrote it.
         let form = answer.facts["format"]?.string ?? ""
         let magic: [UInt8] = form == "png" ? [0x89, 0x50, 0x4E, 0x47] : [0xFF, 0xD8, 0xFF]
@@ -53,7 +58,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
         var blob: [UInt8]
     }
 
-    private func look(into file: MediaFile, _ words: [String]) async throws -> Answer {
+    private func look(into file: MediaFile, _ words: [String], answerLimit: Int) async throws -> Answer {
         guard file.path.hasPrefix("/"), words.allSatisfy({ $0.utf8.allSatisfy(ConfinedMediaDecoder.isPlain) }) else {
             throw MediaError.unreadable(cause: "it has no usable name")
         }
@@ -72,7 +77,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
         }
         var limits = CommandLimits()
         limits.seconds = Double(ConfinedMediaDecoder.seconds)
-        limits.outputBytes = ConfinedMediaDecoder.answerLimit
+        limits.outputBytes = answerLimit
         limits.memoryBytes = 2 << 30
         limits.fileBytes = 0
         limits.processes = 32
@@ -96,7 +101,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
             guard let error = error as? SandboxError else { throw error }
             throw MediaError.unavailable(cause: "the sandbox is not to be had (\(error.message))", hint: error.hint)
         }
-        return try ConfinedMediaDecoder.read(output.withLock { $0 }, result)
+        return try ConfinedMediaDecoder.read(output.withLock { $0 }, result, limit: answerLimit)
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -104,15 +109,15 @@ package struct ConfinedMediaDecoder: MediaDecoder {
     }
 
     /// Takes an answer apart. It was written where a stranger's file had its say: nothing about it is trusted.
-    private static func read(_ bytes: [UInt8], _ result: CommandResult) throws -> Answer {
+    private static func read(_ bytes: [UInt8], _ result: CommandResult, limit: Int) throws -> Answer {
         switch result.end {
         case .exited(0): break
         case .timedOut: throw MediaError.tooSlow(seconds: seconds)
         case .stopped: throw CancellationError()
         case .signalled, .exited: throw MediaError.unreadable(cause: "reading it failed")
         }
-        guard result.outputBytes <= answerLimit, bytes.count <= answerLimit else {
-            throw MediaError.tooLarge(cause: "what comes of it is larger than \(answerLimit >> 20) MB")
+        guard result.outputBytes <= limit, bytes.count <= limit else {
+            throw MediaError.tooLarge(cause: "what comes of it has more than \(limit) bytes")
         }
         let line = bytes.prefix { $0 != 0x0A }
         guard line.count <= 65_536, let facts = try? JSONValue(parsing: Array(line)), facts.object != nil else {

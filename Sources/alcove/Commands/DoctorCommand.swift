@@ -39,7 +39,7 @@ enum DoctorCommand {
     static func examine(_ folders: Folders, _ resources: Resources) -> [Finding] {
         [
             root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(),
-            sandbox(), processor(),
+            sandbox(), documents(), processor(),
         ]
     }
 
@@ -137,6 +137,14 @@ enum DoctorCommand {
         return Finding(
             subject: "sandbox", isGood: true, isNeeded: false, found: "the system's own", remedy: nil)
         #endif
+    }
+
+    private static func documents() -> Finding {
+        let missing = MediaParts.missing
+        return Finding(
+            subject: "documents and pictures", isGood: missing == nil, isNeeded: false,
+            found: missing?.cause ?? "can be looked into",
+            remedy: missing.map { "Uploads are kept but not read. \($0.hint ?? "")" })
     }
 
     private static func processor() -> Finding {

@@ -3,22 +3,49 @@ internal import AlcoveSandbox
 
 /// What looks into uploaded files on this system.
 enum MediaParts {
+    /// The live decoder, or one that says what is missing.
     static var decoder: any MediaDecoder {
+        switch found {
+        case .success(let decoder): decoder
+        case .failure(let missing): NoMediaDecoder(cause: missing.cause, hint: missing.hint)
+        }
+    }
+
+    /// Nil when everything is there.
+    static var missing: Missing? {
+        if case .failure(let missing) = found { return missing }
+        return nil
+    }
+
+    struct Missing: Error {
+        var cause: String
+        var hint: String?
+    }
+
+    private static var found: Result<any MediaDecoder, Missing> {
         #if os(Linux)
         guard let folder = checkout else {
-            return NoMediaDecoder(
-                cause: "Native/media is not beside the program", hint: "Start Alcove from its checkout with `make run`."
-            )
+            return .failure(
+                Missing(
+                    cause: "Native/media is not beside the program",
+                    hint: "Start Alcove from its checkout with `make run`."))
+        }
+        guard access(ConfinedMediaDecoder.python, X_OK) == 0 else {
+            return .failure(
+                Missing(
+                    cause: "\(ConfinedMediaDecoder.python) is missing",
+                    hint: "Install it with `sudo apt install python3`."))
         }
         let packages = (8...20).map { "\(folder)/.deps/venv/lib/python3.\($0)/site-packages" }
-        guard let found = packages.first(where: { access($0, R_OK) == 0 }) else {
-            return NoMediaDecoder(
-                cause: "the Python packages that read it are not installed",
-                hint: "Run `make bootstrap` in the checkout.")
+        guard let found = packages.first(where: { access($0 + "/pypdfium2", R_OK) == 0 }) else {
+            return .failure(
+                Missing(
+                    cause: "the Python packages that read it are not installed",
+                    hint: "Run `make bootstrap` in the checkout."))
         }
-        return ConfinedMediaDecoder(reader: folder + "/Native/media/look_into.py", packages: found)
+        return .success(ConfinedMediaDecoder(reader: folder + "/Native/media/look_into.py", packages: found))
         #else
-        return NoMediaDecoder(cause: "there is nothing yet that reads it on this system")
+        return .failure(Missing(cause: "there is nothing yet that reads it on this system", hint: nil))
         #endif
     }
 
