@@ -6,6 +6,7 @@ reach the rest of the machine. Answers one line of JSON on standard output, then
 
     look_into.py FILE PACKAGES text KIND CHARACTERS
     look_into.py FILE PACKAGES picture KIND AREA FORMAT      (AREA 0: as large as it is; FORMAT: png, or auto)
+    look_into.py FILE PACKAGES frames KIND AREA COUNT        (JPEG, evenly spaced over the video, the first one first)
 """
 
 import io
@@ -58,7 +59,10 @@ def pdf(source, text):
             words = page.get_textpage().get_text_bounded()
             page.close()
         except pypdfium2.PdfiumError:
+            # A page that is not there; a file can say that it has two thousand million of them.
             text.complete = False
+            if time.monotonic() > DEADLINE:
+                break
             continue
         read += 1
         if not text.add(("\n\n" if index else "") + words):
@@ -111,7 +115,11 @@ def xlsx(source, text):
     for sheet in book.worksheets:
         if not text.add(f"## {sheet.title}\n"):
             return {}
+        sheet.reset_dimensions()  # what the file says of its size would be filled up with empty cells
         for row in sheet.iter_rows(values_only=True):
+            if time.monotonic() > DEADLINE:
+                text.complete = False
+                return {}
             cells = ["" if cell is None else str(cell) for cell in row]
             while cells and not cells[-1]:
                 cells.pop()
@@ -207,12 +215,64 @@ def read_picture(path, area, form):
     return {"width": image.width, "height": image.height, "format": form}, [out.getvalue()]
 
 
+def read_frames(path, area, count):
+    import av
+
+    try:
+        with av.open(path) as container:
+            if not container.streams.video:
+                raise Refusal("unreadable", "it holds no pictures")
+            stream = container.streams.video[0]
+            if stream.width * stream.height > PIXELS:
+                raise Refusal("too_large", f"it has {stream.width} x {stream.height} pixels")
+            stream.codec_context.thread_count = 1
+            length = container.duration / av.time_base if container.duration else 0
+            wanted = [length * number / count for number in range(count)] if length > 0 else [0]
+            frames, last = [], None
+            for moment in wanted:
+                if time.monotonic() > DEADLINE:
+                    break
+                if moment > 0:
+                    container.seek(int(moment * av.time_base), backward=True)
+                frame = next(
+                    (frame for frame in container.decode(stream) if (frame.time or 0) >= moment - 0.001), None
+                ) if moment > 0 else next(container.decode(stream), None)
+                if frame is None or (last is not None and frame.pts == last):
+                    continue
+                last = frame.pts
+                frames.append((frame.time or 0, *small(frame, area)))
+    except Refusal:
+        raise
+    except (av.FFmpegError, ValueError, OSError, StopIteration) as error:
+        raise Refusal("unreadable", f"{type(error).__name__}: {error}"[:200])
+    if not frames:
+        raise Refusal("unreadable", "no picture of it can be read")
+    facts = [{"seconds": round(seconds, 3), "width": width, "height": height} for seconds, width, height, _ in frames]
+    return {"frames": facts, "length": round(length, 3)}, [data for *_, data in frames]
+
+
+def small(frame, area):
+    """The frame upright as JPEG, with its size."""
+    image = frame.to_image()
+    turn = round((getattr(frame, "rotation", 0) or 0) / 90) * 90 % 360
+    if turn:
+        image = image.rotate(turn, expand=True)
+    if image.width * image.height > area:
+        scale = (area / (image.width * image.height)) ** 0.5
+        image = image.resize((max(1, int(image.width * scale)), max(1, int(image.height * scale))))
+    out = io.BytesIO()
+    image.convert("RGB").save(out, "JPEG", quality=85)
+    return image.width, image.height, out.getvalue()
+
+
 def main():
     path, packages, job, kind, *rest = sys.argv[1:]
     sys.path[:0] = [packages]
     try:
         if job == "text":
             facts, blobs = read_text(path, kind, int(rest[0]))
+        elif job == "frames":
+            facts, blobs = read_frames(path, int(rest[0]), int(rest[1]))
         else:
             facts, blobs = read_picture(path, int(rest[0]), rest[1])
     except Refusal as refusal:

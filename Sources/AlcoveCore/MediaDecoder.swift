@@ -14,6 +14,12 @@ public protocol MediaDecoder: Sendable {
     /// - Parameter area: Most pixels; nil for as many as it has.
     /// - Throws: `MediaError`.
     func picture(of file: MediaFile, area: Int?, format: PictureFormat) async throws -> Picture
+
+    /// Pictures out of a video, evenly spaced, the first one first; fewer than wanted when it is short.
+    ///
+    /// - Parameter area: Most pixels of each.
+    /// - Throws: `MediaError`.
+    func frames(of file: MediaFile, count: Int, area: Int) async throws -> [Picture]
 }
 
 /// A file and what it claims to be.
@@ -119,4 +125,5 @@ public struct NoMediaDecoder: MediaDecoder {
 
     public func text(of file: MediaFile, limit: Int) async throws -> DocumentText { throw error }
     public func picture(of file: MediaFile, area: Int?, format: PictureFormat) async throws -> Picture { throw error }
+    public func frames(of file: MediaFile, count: Int, area: Int) async throws -> [Picture] { throw error }
 }

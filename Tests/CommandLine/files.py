@@ -137,3 +137,29 @@ def endless_pdf():
     data = pdf("x")
     data = data.replace(b"/Kids [4 0 R] /Count 1", b"/Kids [4 0 R 2 0 R 2 0 R] /Count 2000000000")
     return data
+
+
+def video(seconds=2, size=(320, 240), form="mp4", codec="mpeg4"):
+    """A video that turns from red to blue."""
+    import av
+    from PIL import Image
+
+    out = io.BytesIO()
+    with av.open(out, "w", format=form) as container:
+        stream = container.add_stream(codec, rate=10)
+        stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
+        for number in range(seconds * 10):
+            share = number / (seconds * 10)
+            image = Image.new("RGB", size, (int(255 * (1 - share)), 0, int(255 * share)))
+            container.mux(stream.encode(av.VideoFrame.from_image(image)))
+        container.mux(stream.encode())
+    return out.getvalue()
+
+
+def sparse_xlsx():
+    """A workbook with a cell in its last row and column, which an honest reader would fill up to."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["XFD1048576"] = "first", "last"
+    return saved(book.save)

@@ -184,7 +184,7 @@ def resident(host):
 def test_half_a_gigabyte_passes_through_flat_memory(host):
     upload(host, "warm.txt", b"x" * 1_000_000)
     size = 499 << 20
-    headers, body = form(("large.mp4", b"@@", "video/mp4"))
+    headers, body = form(("large.log", b"@@", "text/plain"))
     before, after = body.split(b"@@")
     connection = send(host, before, len(before) + size + len(after), headers)
     start, most = resident(host), 0
@@ -197,7 +197,7 @@ def test_half_a_gigabyte_passes_through_flat_memory(host):
     answer = connection.recv(65_536)
 
     assert b" 200 " in answer, answer
-    (stored,) = [name for name in kept(host) if name.endswith(".mp4")]
+    (stored,) = [name for name in kept(host) if name.endswith(".log")]
     assert (host.root / "uploads" / stored).stat().st_size == size
     assert most - start < 16 << 20, (most - start) >> 20
 
@@ -240,6 +240,32 @@ def test_pictures_get_upright_previews_without_their_secrets(host, sandbox):
         assert top[2] > 200 > top[0] and bottom[0] > 200 > bottom[2]
 
 
+@pytest.mark.parametrize("form_name, codec", [("mp4", "mpeg4"), ("matroska", "libvpx"), ("avi", "mpeg4")])
+def test_a_video_gives_pictures(host, sandbox, form_name, codec):
+    from PIL import Image
+
+    name = {"mp4": "a.mp4", "matroska": "a.mkv", "avi": "a.avi"}[form_name]
+    status, reply = upload(host, name, files.video(2, (1280, 960), form_name, codec))
+
+    assert status == 200 and reply["mediaType"] == "video", reply
+    stem = reply["file"][:32]
+    assert reply["frames"] == [f"{stem}-frame-{number}.jpg" for number in range(1, 9)]
+    assert reply["frameUrls"] == ["/uploads/" + name for name in reply["frames"]]
+    reds = []
+    for url in reply["frameUrls"]:
+        image = Image.open(io.BytesIO(host.request(url)[2]))
+        assert image.size == (886, 665)
+        reds.append(image.getpixel((5, 5))[0])
+    assert reds[0] > 230 and reds[-1] < 60 and reds == sorted(reds, reverse=True)
+
+
+def test_what_is_no_video_is_refused_and_gone(host, sandbox):
+    for data in (os.urandom(20_000), files.video()[:200], files.picture("PNG")[:0] + b"\0\0\0\x18ftypmp42" + bytes(50)):
+        status, reply = upload(host, "a.mp4", data)
+        assert (status, reply["code"]) == (400, "video_unreadable"), reply
+    assert kept(host) == []
+
+
 @pytest.mark.parametrize(
     "name, make",
     [
@@ -257,6 +283,12 @@ def test_a_bad_file_hurts_nobody_and_is_kept(host, sandbox, name, make):
     assert name in reply["warning"] and "previewUrl" not in reply and not reply.get("textContent")
     assert kept(host) == [reply["file"]]
     assert host.json("/health")[0] == 200
+
+
+def test_a_workbook_that_says_it_is_vast_is_read(host, sandbox):
+    _, reply = upload(host, "sparse.xlsx", files.sparse_xlsx())
+
+    assert "first" in reply["textContent"]
 
 
 def test_an_endless_pdf_ends(host, sandbox):

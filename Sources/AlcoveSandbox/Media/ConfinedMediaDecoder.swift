@@ -32,7 +32,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
         // Four bytes a character, and the facts.
         let answer = try await look(into: file, ["text", file.kind, "\(limit)"], answerLimit: 4 * limit + 65_536)
         return DocumentText(
-            text: String(decoding: answer.blob, as: UTF8.self), pages: answer.facts["pages"]?.int,
+            text: String(decoding: answer.blobs.first ?? [], as: UTF8.self), pages: answer.facts["pages"]?.int,
             readPages: answer.facts["readPages"]?.int, isComplete: answer.facts["complete"]?.bool ?? false)
     }
 
@@ -42,20 +42,35 @@ package struct ConfinedMediaDecoder: MediaDecoder {
         let answer = try await look(
             into: file, ["picture", file.kind, "\(area ?? 0)", format.rawValue],
             answerLimit: limit ?? ConfinedMediaDecoder.answerLimit)
-        // What comes out is served as a picture, so that is what it has to be, whoever wrote it.
         let form = answer.facts["format"]?.string ?? ""
+        guard answer.blobs.count == 1 else { throw MediaError.unreadable(cause: "reading it failed") }
+        return try ConfinedMediaDecoder.picture(answer.blobs[0], form, answer.facts)
+    }
+
+    package func frames(of file: MediaFile, count: Int, area: Int) async throws -> [Picture] {
+        let answer = try await look(
+            into: file, ["frames", file.kind, "\(area)", "\(count)"],
+            answerLimit: min(count * (4 * area + 65_536), ConfinedMediaDecoder.answerLimit))
+        let facts = answer.facts["frames"]?.array ?? []
+        guard facts.count == answer.blobs.count, (1...count).contains(facts.count) else {
+            throw MediaError.unreadable(cause: "reading it failed")
+        }
+        return try zip(answer.blobs, facts).map { try ConfinedMediaDecoder.picture($0, "jpg", $1) }
+    }
+
+    /// What comes out is served as a picture, so that is what it has to be, whoever wrote it.
+    private static func picture(_ bytes: [UInt8], _ form: String, _ facts: JSONValue) throws(MediaError) -> Picture {
         let magic: [UInt8] = form == "png" ? [0x89, 0x50, 0x4E, 0x47] : [0xFF, 0xD8, 0xFF]
-        guard form == "png" || form == "jpg", answer.blob.starts(with: magic) else {
+        guard form == "png" || form == "jpg", bytes.starts(with: magic) else {
             throw MediaError.unreadable(cause: "what came of it is no picture")
         }
         return Picture(
-            width: answer.facts["width"]?.int ?? 0, height: answer.facts["height"]?.int ?? 0, bytes: answer.blob,
-            fileExtension: form)
+            width: facts["width"]?.int ?? 0, height: facts["height"]?.int ?? 0, bytes: bytes, fileExtension: form)
     }
 
     private struct Answer {
         var facts: JSONValue
-        var blob: [UInt8]
+        var blobs: [[UInt8]]
     }
 
     private func look(into file: MediaFile, _ words: [String], answerLimit: Int) async throws -> Answer {
@@ -133,11 +148,17 @@ package struct ConfinedMediaDecoder: MediaDecoder {
                 cause: "a Python package is missing (\(detail))", hint: "Run `make bootstrap` in the checkout.")
         default: throw MediaError.unreadable(cause: detail)
         }
-        let blob = Array(bytes.dropFirst(line.count + 1))
-        guard facts["blobs"]?.array?.compactMap(\.int) == [blob.count] else {
-            throw MediaError.unreadable(cause: "reading it failed")
+        var rest = bytes.dropFirst(line.count + 1)
+        var blobs: [[UInt8]] = []
+        for size in facts["blobs"]?.array ?? [] {
+            guard let size = size.int, (0...rest.count).contains(size) else {
+                throw MediaError.unreadable(cause: "reading it failed")
+            }
+            blobs.append(Array(rest.prefix(size)))
+            rest = rest.dropFirst(size)
         }
-        return Answer(facts: facts, blob: blob)
+        guard rest.isEmpty, !blobs.isEmpty else { throw MediaError.unreadable(cause: "reading it failed") }
+        return Answer(facts: facts, blobs: blobs)
     }
 
     /// Words that a library wrote about a stranger's file, fit for a sentence.

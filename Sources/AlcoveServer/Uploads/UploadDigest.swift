@@ -6,6 +6,8 @@ struct UploadDigest: Sendable {
     static let textLimit = 1 << 20
     /// Pixels of a preview.
     static let previewArea = 768 * 768
+    /// Pictures out of a video.
+    static let frameCount = 8
 
     struct Derived: Sendable {
         var name: String
@@ -20,6 +22,8 @@ struct UploadDigest: Sendable {
     var width: Int?
     var height: Int?
     var preview: String?
+    /// Names of pictures out of a video.
+    var frames: [String] = []
     var derived: [Derived] = []
     /// The words may be there, but only as pictures of words.
     var needsVision = false
@@ -28,7 +32,7 @@ struct UploadDigest: Sendable {
 
     /// Looks into a file. One that cannot be read is kept all the same.
     ///
-    /// - Throws: `CancellationError` only.
+    /// - Throws: `UploadError.unreadableVideo`, since nobody could ever play it; `CancellationError`.
     init(of file: ReceivedFile, decoder: any MediaDecoder) async throws {
         do {
             switch file.name.kind {
@@ -38,11 +42,16 @@ struct UploadDigest: Sendable {
                 if text == nil { warning = "\(file.shownName) holds no text that can be read." }
             case .pdf, .document: try await readDocument(file, decoder)
             case .image: try await readPicture(file, decoder)
-            case .video, .audio: break
+            case .video: try await readVideo(file, decoder)
+            case .audio: break
             }
+        } catch MediaError.unreadable(let cause) where file.name.kind == .video {
+            throw UploadError.unreadableVideo(name: file.shownName, cause: cause)
         } catch let error as MediaError {
             warning = "\(file.shownName) was kept. \(error.sentence)"
-            if file.name.kind != .image { text = PlainText("", isComplete: false, limit: 0) }
+            if file.name.kind == .pdf || file.name.kind == .document {
+                text = PlainText("", isComplete: false, limit: 0)
+            }
         }
     }
 
@@ -65,6 +74,17 @@ struct UploadDigest: Sendable {
         if !plain.isComplete {
             let part = zip(found.readPages, found.pages).map { " (\($0) of \($1) pages)" } ?? ""
             warning = "Only the beginning of \(file.shownName) was read\(part)."
+        }
+    }
+
+    private mutating func readVideo(_ file: ReceivedFile, _ decoder: any MediaDecoder) async throws {
+        let pictures = try await decoder.frames(
+            of: MediaFile(path: file.path, kind: file.name.ending), count: UploadDigest.frameCount,
+            area: UploadDigest.previewArea)
+        for (number, picture) in pictures.enumerated() {
+            let name = "\(file.name.stem)-frame-\(number + 1).\(picture.fileExtension)"
+            frames.append(name)
+            derived.append(Derived(name: name, bytes: picture.bytes))
         }
     }
 
@@ -106,7 +126,10 @@ enum UploadReply {
             object["extractedPageCount"] = digest.readPages.map { JSONValue($0) } ?? .null
             object["complete"] = .bool(digest.text?.isComplete ?? false)
             if digest.needsVision { object["needsVision"] = true }
-        case .image, .video, .audio: break
+        case .video:
+            object["frames"] = .array(digest.frames.map { .string($0) })
+            object["frameUrls"] = .array(digest.frames.map { .string("/uploads/" + $0) })
+        case .image, .audio: break
         }
         if let warning = digest.warning { object["warning"] = .string(warning) }
         return .object(object)
