@@ -28,6 +28,8 @@ package struct DownloadRequest: Sendable {
 /// How far a download is.
 package struct DownloadProgress: Sendable, Hashable {
     package enum Phase: String, Sendable {
+        /// Before it is tried again.
+        case waiting
         case downloading, verifying
     }
 
@@ -36,6 +38,16 @@ package struct DownloadProgress: Sendable, Hashable {
     package var received: UInt64
     /// Nil as long as nobody has said it.
     package var total: UInt64?
+
+    /// Why it waits, in the middle of a sentence.
+    package var reason: String?
+
+    package init(phase: Phase, received: UInt64, total: UInt64?, reason: String? = nil) {
+        self.reason = reason
+        self.phase = phase
+        self.received = received
+        self.total = total
+    }
 }
 
 /// How often, and after which waits, a download is tried again.

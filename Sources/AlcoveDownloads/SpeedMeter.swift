@@ -55,6 +55,9 @@ package enum TransferText {
             let percent = total > 0 ? Int(Double(progress.received) / Double(total) * 100) : 100
             text += " of \(bytes(total)) (\(percent) %)"
         }
+        if progress.phase == .waiting {
+            return text + ", trying again" + (progress.reason.map { ": \($0)" } ?? "")
+        }
         if progress.phase == .verifying { return "checking: " + text }
         if let rate { text += ", \(bytes(UInt64(min(rate, 1e15))))/s" }
         if let left = SpeedMeter.secondsLeft(progress, rate: rate) { text += ", \(duration(left)) left" }

@@ -40,7 +40,7 @@ package struct FileDownload: Sendable {
             switch end {
             case .complete:
                 if let total = part.note?.total ?? request.expectedBytes, part.length < total {
-                    try pause(&attempts, part, before, "the connection was closed early", nil, stop)
+                    try pause(&attempts, part, before, "the connection was closed early", nil, stop, progress)
                     continue
                 }
             case .restart:
@@ -50,7 +50,7 @@ package struct FileDownload: Sendable {
                 if attempts.restarts > FileDownload.restartLimit { throw .confused(url: request.address.shown) }
                 continue
             case .retry(let reason, let after):
-                try pause(&attempts, part, before, reason, after, stop)
+                try pause(&attempts, part, before, reason, after, stop, progress)
                 continue
             }
             break
@@ -174,7 +174,7 @@ package struct FileDownload: Sendable {
     /// - Throws: when there is to be none.
     private func pause(
         _ attempts: inout AttemptCounter, _ part: PartFile, _ before: UInt64, _ reason: String, _ after: Int?,
-        _ stop: StopSignal
+        _ stop: StopSignal, _ progress: (DownloadProgress) -> Void
     ) throws(DownloadError) {
         let gained = part.length > before ? part.length - before : 0
         let delay = attempts.delay(gained: gained, total: part.note?.total ?? request.expectedBytes, asked: after)
@@ -182,9 +182,12 @@ package struct FileDownload: Sendable {
             throw .gaveUp(
                 url: request.address.shown, attempts: attempts.made, reason: reason, received: part.length)
         }
+        guard delay > 0 else { return }
+        let total = part.note?.total ?? request.expectedBytes
+        progress(DownloadProgress(phase: .waiting, received: part.length, total: total, reason: reason))
         let woken = DispatchSemaphore(value: 0)
         stop.whenSet { woken.signal() }
-        if delay > 0 { _ = woken.wait(timeout: .now() + delay) }
+        _ = woken.wait(timeout: .now() + delay)
         if stop.isSet { throw .cancelled(name: request.name) }
     }
 

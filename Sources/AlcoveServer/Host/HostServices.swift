@@ -46,11 +46,15 @@ package struct HostServices: Sendable {
     /// Nil where a model should answer nothing but what it is asked.
     package let warmUp: WarmUp?
 
+    /// Nil where there is no catalogue, as in tests.
+    package let catalog: CatalogServices?
+
     package init(
         database: Database, board: SettingsBoard? = nil, model: ModelHost, files: ModelFiles,
         tools: ToolRegistry = ToolRegistry(), root: String,
         decoder: any MediaDecoder = NoMediaDecoder(cause: "nothing that reads it is installed"),
-        warmUp: WarmUp? = nil
+        warmUp: WarmUp? = nil,
+        catalog: CatalogServices? = nil
     ) {
         self.warmUp = warmUp
         self.database = database
@@ -63,6 +67,7 @@ package struct HostServices: Sendable {
         self.files = files
         self.tools = tools
         self.root = root
+        self.catalog = catalog
         turns = Turns(log: log)
         sessions = Sessions()
         broker = ApprovalBroker()
@@ -149,6 +154,7 @@ package struct HostServices: Sendable {
         UploadRoutes(host: self).add(to: &router)
         ShareRoutes(host: self).add(to: &router)
         OpenAIRoutes(host: self).add(to: &router)
+        if let catalog { CatalogRoutes(host: self, catalog: catalog).add(to: &router) }
         return router
     }
 }

@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import AlcoveServer
 
 /// Options that several commands share, with one meaning.
 enum CommonOptions {
@@ -34,11 +35,16 @@ enum CommonOptions {
     }
 
     static func loader(_ invocation: Invocation, folders: Folders?, resources: Resources) throws -> ModelLoader {
-        ModelLoader(
+        var loader = ModelLoader(
             context: try invocation.int("--context", in: 64...4_194_304),
             threads: try invocation.int("--threads", in: 1...1024),
             marker: folders.map { LoadMarker(path: $0.loadMarker) }, program: resources.program,
             checkpoints: folders.map { $0.root + "/checkpoints" })
+        if let folders {
+            let library = ModelLibrary(folders: folders, resources: resources)
+            loader.entry = { library.catalog.entry(ofFile: $0, in: ModelStore(folder: folders.models))?.entry }
+        }
+        return loader
     }
 
     /// The model's path that a command should use.

@@ -1,13 +1,26 @@
 internal import AlcoveCore
+internal import AlcoveDownloads
 internal import AlcoveEngine
+internal import AlcoveServer
 
 /// The models of this device.
 enum ModelsCommand {
     static let command = Command(
-        name: "models", summary: "List the models of this device.",
-        options: [CommonOptions.root, CommonOptions.json],
+        name: "models", summary: "List the models of this device, and those that can be downloaded.",
+        discussion: "Your own models to download stand in catalog.json in the root folder (docs/models.md).",
+        options: [
+            CommonOptions.root, CommonOptions.json,
+            Command.Option(name: "--all", short: nil, value: nil, help: "Also the models that are not recommended."),
+            Command.Option(
+                name: "--catalog", short: nil, value: nil,
+                help: "Only what can be downloaded, all of it; with --json as the host's catalogue has it."),
+        ],
         run: { invocation in
             let library = ModelLibrary(folders: Folders(root: invocation.text("--root")), resources: Resources())
+            if invocation.has("--catalog") {
+                listCatalog(library, all: true, json: invocation.has("--json"))
+                return .success
+            }
             let entries = library.entries
             if invocation.has("--json") {
                 Terminal.line(JSONValue.array(entries.map(json)).text(.indented))
@@ -21,8 +34,47 @@ enum ModelsCommand {
                 }
                 Terminal.line("\nYour own GGUF files go into \(library.folders.models).")
             }
+            if !invocation.has("--json") {
+                Terminal.line("")
+                listCatalog(library, all: invocation.has("--all"), json: false)
+            }
             return .success
         })
+
+    /// What can be downloaded: the recommended first, the rest when it is asked for.
+    private static func listCatalog(_ library: ModelLibrary, all: Bool, json: Bool) {
+        let services = library.catalogServices()
+        let catalog = services.catalog()
+        let items = services.items(of: catalog)
+        if json {
+            Terminal.line(JSONValue.array(items.map { $0.json(download: .null) }).text(.indented))
+            return
+        }
+        let recommended = items.filter(\.isRecommended)
+        let rest = items.filter { !$0.isRecommended && (all || $0.status.state == .partial) }
+        let width = items.map(\.entry.id.count).max() ?? 0
+        if !recommended.isEmpty { Terminal.line("Recommended for this device (bring one with: alcove pull ID):") }
+        for item in recommended { show(item, width: width) }
+        if !rest.isEmpty { Terminal.line(recommended.isEmpty ? "To download (alcove pull ID):" : "Others:") }
+        for item in rest { show(item, width: width) }
+        let hidden = items.count - recommended.count - rest.count
+        if hidden > 0 { Terminal.line("\(hidden) more with: alcove models --all") }
+        for problem in catalog.problems { Terminal.notice("\(problem.path): \(problem.message)") }
+    }
+
+    private static func show(_ item: CatalogServices.Item, width: Int) {
+        let id = item.entry.id + String(repeating: " ", count: width - item.entry.id.count)
+        let state =
+            switch item.status.state {
+            case .installed: "on this device"
+            case .partial: "\(TransferText.bytes(item.status.remainingBytes)) are missing"
+            case .notInstalled: "not here"
+            }
+        let experimental = item.entry.experimental ? " Experimental." : ""
+        let notes = item.entry.notes.isEmpty ? "" : " \(item.entry.notes)"
+        Terminal.line(
+            "  \(id)  \(megabytes(item.entry.requiredBytes))  \(state). \(item.fit.sentence)\(experimental)\(notes)")
+    }
 
     private static func megabytes(_ bytes: UInt64) -> String {
         let text = "\(bytes / 1_000_000) MB"

@@ -90,7 +90,7 @@ final class ProgressLine: Sendable {
 
     init(name: String) { self.name = name.split(separator: "/").last.map(String.init) ?? name }
 
-    func show(_ progress: DownloadProgress) {
+    func show(_ progress: DownloadProgress, name: String? = nil) {
         let now = Platform.monotonicNanoseconds
         let rate = speed.withLock { $0.note(progress.received, phase: progress.phase, at: now) }
         let tenth = progress.total.map { $0 > 0 ? Int(progress.received * 10 / $0) : 10 } ?? -1
@@ -105,7 +105,7 @@ final class ProgressLine: Sendable {
             return true
         }
         guard isDue else { return }
-        let text = "\(name)  \(TransferText.progress(progress, rate))"
+        let text = "\(name ?? self.name)  \(TransferText.progress(progress, rate))"
         if Terminal.errorIsTerminal {
             Terminal.noticePart("\r\u{1B}[K" + Terminal.harmless(text))
         } else {

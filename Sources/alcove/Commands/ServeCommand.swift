@@ -56,7 +56,7 @@ enum ServeCommand {
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
             tools: try AgentTools.registry(), root: folders.root, decoder: MediaParts.decoder,
-            warmUp: script == nil ? WarmUp() : nil)
+            warmUp: script == nil ? WarmUp() : nil, catalog: library.catalogServices())
 
         try await host.rewinds.recover()
 
@@ -99,6 +99,7 @@ enum ServeCommand {
         Terminal.notice("\nStopping ...")
         unlink(folders.connectionFile)
         host.warmUp?.cancel()
+        await host.catalog?.downloads.stopAll()
         await host.turns.stopAll()
         await server.stop(grace: .seconds(5))
         await model.unload()

@@ -12,6 +12,8 @@ struct Folders: Sendable {
     }
 
     var models: String { root + "/models" }
+    /// The person's own models to download, written by hand.
+    var catalogFile: String { root + "/catalog.json" }
     var connectionFile: String { root + "/connection.json" }
     /// What other programs share with the host.
     var share: String { root + "/share" }

@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import AlcoveServer
 
 /// The model files of this device: those that came with the program and those in the person's folder.
 struct ModelLibrary: Sendable {
@@ -19,14 +20,28 @@ struct ModelLibrary: Sendable {
     var entries: [Entry] {
         var found: [Entry] = []
         collect(folders.models, isBundled: false, depth: ModelLibrary.depth, into: &found)
+        // Projectors and drafts of the catalogue go beside a model and are none.
+        let catalog = catalog, store = ModelStore(folder: folders.models)
+        found.removeAll { entry in
+            catalog.entry(ofFile: entry.path, in: store).map { $0.file.role != .weights } ?? false
+        }
+        return found + bundled
+    }
+
+    private var bundled: [Entry] {
+        var found: [Entry] = []
         for folder in resources.bundledModels { collect(folder, isBundled: true, depth: 1, into: &found) }
         return found
     }
 
+    private var bundledStarter: Entry? { bundled.first { $0.name.contains("Q8_0") } ?? bundled.first }
+
+    /// The catalogue as it stands now.
+    var catalog: Catalog { Catalog(file: folders.catalogFile, starter: bundledStarter?.path) }
+
     /// What answers when nothing was chosen: the quickest file that came with the program.
     var starter: Entry? {
-        let bundled = entries.filter(\.isBundled)
-        return bundled.first { $0.name.contains("Q8_0") } ?? bundled.first ?? entries.first
+        bundledStarter ?? entries.first
     }
 
     /// The path of a model by its file name, by its name without `.gguf`, or of a file anywhere.
@@ -37,6 +52,7 @@ struct ModelLibrary: Sendable {
         }
         let entries = entries
         if let entry = entries.first(where: { $0.name == name || $0.name == name + ".gguf" }) { return entry.path }
+        if let path = try catalogPath(name) { return path }
         if name.contains("/") || name.hasSuffix(".gguf") {
             let path = Folders.absolute(name)
             if access(path, F_OK) == 0 { return path }
@@ -46,8 +62,21 @@ struct ModelLibrary: Sendable {
         }
         throw InputError(
             code: "model_unknown", message: "There is no model named \"\(name)\".",
-            hint: didYouMean(name, among: entries.map(\.name)) ?? "Run `alcove models` to see what is there.",
+            hint: didYouMean(name, among: entries.map(\.name) + catalog.entries.map(\.id))
+                ?? "Run `alcove models` to see what is there.",
             place: .missing)
+    }
+
+    /// The weights of a model of the catalogue; nil when it has none of that id.
+    private func catalogPath(_ id: String) throws(InputError) -> String? {
+        guard let entry = catalog.entry(id) else { return nil }
+        let status = ModelStore(folder: folders.models).status(of: entry)
+        if let path = status.path { return path }
+        throw InputError(
+            code: "model_not_installed",
+            message: status.state == .partial
+                ? "\(entry.name) is not complete on this device yet." : "\(entry.name) is not on this device yet.",
+            hint: entry.canBeDownloaded ? "Bring it with: alcove pull \(entry.id)" : nil, place: .missing)
     }
 
     private func collect(_ folder: String, isBundled: Bool, depth: Int, into found: inout [Entry]) {

@@ -1,6 +1,7 @@
 internal import AlcoveAgent
 internal import AlcoveCore
 internal import AlcoveEngine
+internal import AlcoveServer
 internal import AlcoveTemplates
 
 /// Loads models for real: header first, then the trial of the template, then llama.cpp, with a mark on disk around it.
@@ -11,6 +12,8 @@ struct ModelLoader: Sendable {
     let program: String
     /// Where beginnings of prompts outlive the program, a folder for each model; nil keeps none.
     var checkpoints: String?
+    /// What the catalogue says of a file, if it is one of its.
+    var entry: @Sendable (_ path: String) -> CatalogEntry? = { _ in nil }
 
     /// What the starter model's makers say of its sampling (model card of SmolLM2-135M-Instruct); its file says nothing.
     private static func sampling(ofFile path: String) -> SamplingOptions? {
@@ -31,10 +34,11 @@ struct ModelLoader: Sendable {
         marker?.set(path)
         defer { marker?.clear() }
         var options = LlamaEngine.Options()
-        options.contextLength = context ?? self.context
-        options.threads = threads
-        options.sampling = ModelLoader.sampling(ofFile: path)
         options.checkpointFolder = checkpoints.map { "\($0)/\(SHA256.hex(path.utf8).prefix(16))" }
+        let entry = entry(path)
+        options.contextLength = context ?? self.context ?? entry.flatMap { $0.contextLength > 0 ? $0.contextLength : nil }
+        options.threads = threads
+        options.sampling = entry?.sampling ?? ModelLoader.sampling(ofFile: path)
         options.templateWorker = [program, "plumbing", "template-worker"]
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)
         return LoadedModel(model: engine, notices: engine.notices) { await engine.unload() }

@@ -1,0 +1,25 @@
+internal import AlcoveCore
+internal import AlcoveDownloads
+internal import AlcoveEngine
+internal import AlcoveServer
+
+extension ModelLibrary {
+    /// The catalogue with its live parts.
+    func catalogServices(retries: RetrySchedule = RetrySchedule()) -> CatalogServices {
+        let store = ModelStore(folder: folders.models)
+        return CatalogServices(
+            catalog: { catalog }, store: store, downloads: Downloads(store: store, retries: retries),
+            shape: ModelLibrary.shape)
+    }
+
+    /// What a file's header says of its size in memory; throws the reason why it cannot be loaded.
+    private static let shape: @Sendable (String) throws -> ModelShape = { path in
+        let header = try GGUFHeader(path: path)
+        let summary = try ModelFileSummary(header)
+        try summary.checkLoadable(header)
+        return ModelShape(
+            weightBytes: summary.weightBytes, cacheBytesPerToken: summary.cacheBytesPerToken(),
+            vocabularySize: summary.tokenizer.vocabularySize, embeddingLength: summary.embeddingLength,
+            contextLength: summary.contextLength)
+    }
+}
