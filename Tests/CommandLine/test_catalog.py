@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import pty
 import random
 import shutil
 import signal
@@ -480,3 +481,41 @@ def test_models_lists_what_fits_first(alcove, root, two):
     assert all(id in everything for id in [*BUILT_IN, "tiny", "smollm2-135m-q8"])
     catalog = json.loads(alcove("models", "--root", root, "--catalog", "--json").stdout)
     assert {model["id"] for model in catalog} == {*BUILT_IN, "tiny", "smollm2-135m-q8"}
+
+
+def test_what_a_load_will_take_is_known_before(serve, root, model):
+    host = serve("--port", 0, "--no-model").wait()
+
+    status, fit = host.json("/api/models/fit?model=SmolLM2-135M-Instruct.Q8_0.gguf")
+
+    assert status == 200 and fit["verdict"] == "fits"
+    # 30 layers of 3 heads of 64 numbers, keys and values, two bytes each, for the 8,192 tokens it was made for
+    assert fit["cacheBytes"] == 30 * 3 * 64 * 2 * 2 * 8192
+    assert fit["needBytes"] == fit["weightBytes"] + fit["cacheBytes"] + fit["computeBytes"]
+    assert "are free" in fit["sentence"] and fit["freeBytes"] > 0
+    assert host.json("/api/models/fit")[0] == 400
+    assert host.json("/api/models/fit?model=none.gguf")[0] == 404
+    (root / "models/bad.gguf").write_text("<html>")
+    assert host.json("/api/models/fit?model=bad.gguf")[1]["code"] == "gguf_web_page"
+
+
+def test_on_a_terminal_one_line_is_rewritten(root, two):
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [PROGRAM, "pull", "tiny", "--root", str(root)], stdout=subprocess.DEVNULL, stderr=follower, stdin=follower)
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(leader, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(leader)
+
+    assert process.wait(30) == 0
+    lines = shown.decode().split("\r\x1b[K")
+    assert len(lines) > 2 and any("(100 %)" in line for line in lines)
+    assert all("\n" not in line for line in lines[1:-1])

@@ -55,6 +55,8 @@ package struct CurlFetch: HTTPFetch {
         alcove_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         alcove_curl_set_text(easy, CURLOPT_PROXY, "")
         alcove_curl_set_text(easy, CURLOPT_USERAGENT, "alcove")
+        // Where a network has its own authority, people name it as for other programs.
+        if let authorities = getenv("SSL_CERT_FILE") { alcove_curl_set_text(easy, CURLOPT_CAINFO, authorities) }
         alcove_curl_set_list(easy, CURLOPT_HTTPHEADER, headers)
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1), (CURLOPT_PATH_AS_IS, 1),

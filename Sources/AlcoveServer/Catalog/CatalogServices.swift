@@ -44,6 +44,18 @@ package struct CatalogServices: Sendable {
         return Fit(minDeviceMemoryGB: entry.minDeviceMemoryGB, estimate: whole, device: device)
     }
 
+    /// Whether a file fits now: as the catalogue's entry that it is, or by itself with the context it will get.
+    ///
+    /// - Throws: the reason why it cannot be loaded.
+    package func fit(ofFile path: String) throws -> Fit {
+        let shape = try shape(path)
+        if let entry = catalog().entry(ofFile: path, in: store)?.entry {
+            return fit(entry, store.status(of: entry), device: memory())
+        }
+        let estimate = MemoryEstimate(shape: shape, bytes: 0, context: 0, cacheType: "f16")
+        return Fit(minDeviceMemoryGB: 0, estimate: estimate, device: memory())
+    }
+
     package struct Item: Sendable {
         package var entry: CatalogEntry
         package var status: ModelStore.Status

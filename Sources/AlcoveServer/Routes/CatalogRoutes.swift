@@ -16,6 +16,12 @@ struct CatalogRoutes: Sendable {
         router.get("/api/agent/downloads") { _ in
             .json(["downloads": .array(await catalog.downloads.jobs.map(\.json))])
         }
+        router.get("/api/models/fit") { request in
+            guard let name = request.query("model"), !name.isEmpty else {
+                throw HTTPError(400, code: "no_model_named", "\"model\" should be the name of a model file.")
+            }
+            return .json(try catalog.fit(ofFile: try host.files.path(name)).json)
+        }
         router.post("/api/models/import") { try await bringIn($0) }
     }
 

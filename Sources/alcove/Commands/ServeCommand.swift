@@ -155,6 +155,9 @@ enum ServeCommand {
             loader.marker?.clear()
             return await model.refuse(path, because: error)
         }
+        if let fit = try? library.catalogServices().fit(ofFile: path), fit.verdict != .fits {
+            Terminal.notice("\(path.split(separator: "/").last ?? ""): \(fit.sentence)")
+        }
         do {
             let start = Platform.monotonicNanoseconds
             try await model.load(path)
