@@ -12,7 +12,7 @@ import subprocess
 import threading
 
 import pytest
-from conftest import MODEL, PROGRAM
+from program import MODEL, PROGRAM
 from range_server import RangeServer
 
 WEIGHTS = random.Random(11).randbytes(900_000)

@@ -104,8 +104,7 @@ struct CatalogRoutes: Sendable {
                     return role
                 })
         }
-        let wanted = try? await host.settings.value("downloadOptionalFiles")?.bool
-        return wanted ?? true ? [.projector, .draft] : []
+        return host.board.current.downloadOptionalFiles ? [.projector, .draft] : []
     }
 
     private func cancel(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -119,6 +118,7 @@ struct CatalogRoutes: Sendable {
             throw HTTPError(409, code: "comes_with_alcove", "\(entry.name) comes with Alcove and cannot be deleted.")
         }
         _ = await catalog.downloads.cancel(entry.id)
+        CheckpointFolder.remove(root: host.root, model: catalog.store.path(of: entry.weights, in: entry))
         try catalog.store.delete(entry)
         await catalog.downloads.forget(entry.id)
         return .json(await json(entry))

@@ -39,7 +39,7 @@ enum CommonOptions {
             context: try invocation.int("--context", in: 64...4_194_304),
             threads: try invocation.int("--threads", in: 1...1024),
             marker: folders.map { LoadMarker(path: $0.loadMarker) }, program: resources.program,
-            checkpoints: folders.map { $0.root + "/checkpoints" })
+            root: folders?.root)
         if let folders {
             let library = ModelLibrary(folders: folders, resources: resources)
             loader.entry = { library.catalog.entry(ofFile: $0, in: ModelStore(folder: folders.models))?.entry }

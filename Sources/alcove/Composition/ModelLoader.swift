@@ -10,8 +10,8 @@ struct ModelLoader: Sendable {
     var threads: Int?
     let marker: LoadMarker?
     let program: String
-    /// Where beginnings of prompts outlive the program, a folder for each model; nil keeps none.
-    var checkpoints: String?
+    /// Below which beginnings of prompts outlive the program; nil keeps none.
+    var root: String?
     /// What the catalogue says of a file, if it is one of its.
     var entry: @Sendable (_ path: String) -> CatalogEntry? = { _ in nil }
 
@@ -34,9 +34,10 @@ struct ModelLoader: Sendable {
         marker?.set(path)
         defer { marker?.clear() }
         var options = LlamaEngine.Options()
-        options.checkpointFolder = checkpoints.map { "\($0)/\(SHA256.hex(path.utf8).prefix(16))" }
+        options.checkpointFolder = root.map { CheckpointFolder.path(root: $0, model: path) }
         let entry = entry(path)
-        options.contextLength = context ?? self.context ?? entry.flatMap { $0.contextLength > 0 ? $0.contextLength : nil }
+        options.contextLength =
+            context ?? self.context ?? entry.flatMap { $0.contextLength > 0 ? $0.contextLength : nil }
         options.threads = threads
         options.sampling = entry?.sampling ?? ModelLoader.sampling(ofFile: path)
         options.templateWorker = [program, "plumbing", "template-worker"]
