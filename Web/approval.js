@@ -1,7 +1,8 @@
 // A question to the person: what a tool is about to do, word for word, and the buttons that answer it.
 
 import { make, makeButton, makeFold } from "./elements.js";
-import { number, oneLine, t, visible } from "./strings.js";
+import { number, t } from "./strings.js";
+import { oneLine, visible } from "./text.js";
 import { exactText } from "./trace.js";
 
 /** A text of more lines than this may go on out of sight, so the card says how many it has. */

@@ -1,9 +1,12 @@
 // The transcript: messages as they are kept, and the answer as it grows. Knows the DOM and nothing of the host.
 
-import { ApprovalCard } from "./approval.js";
+import { ApprovalCard, describe } from "./approval.js";
 import { icon, make, makeButton, makeFold } from "./elements.js";
+import { attachedList } from "./attached.js";
+import { attachmentsOf } from "./attachment-fields.js";
 import { StreamingMarkdown, renderMarkdown } from "./markdown.js";
 import { number, t } from "./strings.js";
+import { inOrder, ownWords } from "./text.js";
 import { addReceipts, Trace } from "./trace.js";
 
 /** Messages drawn at first; older ones come in steps of as many, on demand. */
@@ -20,8 +23,12 @@ export class ChatView {
     #follow = true;
     #on;
     #focusedAsk = null;
+    #notDrawn = 0;
 
-    /** `on` has `regenerate()`, `answer(id, outcome)` for a question, and `runs()`, which answers the chat's runs. */
+    /**
+     * `on` has `act(name, index, message)` for a message's buttons (again, goOn, undo, more), `answer(id, outcome)` for a
+     * question, and `runs()`, which answers the chat's runs.
+     */
     constructor({ scroller, list, jump, empty }, on) {
         this.#scroller = scroller;
         this.#list = list;
@@ -36,6 +43,11 @@ export class ChatView {
         for (const element of [list, scroller]) sizes.observe(element);
     }
 
+    /** A question in one line. */
+    describe(ask) {
+        return describe(ask);
+    }
+
     /** Draws a saved chat, its end first in view. */
     show(messages) {
         this.#live?.cancel();
@@ -43,14 +55,15 @@ export class ChatView {
         this.#list.replaceChildren();
         const first = Math.max(0, messages.length - PAGE);
         this.#list.append(...messages.slice(first).map((message) => this.#saved(message)));
+        this.#notDrawn = first;
         if (first > 0) this.#offerEarlier(messages, first);
         this.#markLast();
         this.#reveal();
         this.toEnd();
     }
 
-    addUser(text) {
-        this.#list.append(this.#saved({ role: "user", content: text }));
+    addUser(message) {
+        this.#list.append(this.#saved(message));
         this.#markLast();
         this.#reveal();
         this.toEnd();
@@ -66,6 +79,11 @@ export class ChatView {
     removeLastAnswer() {
         const last = this.#list.lastElementChild;
         if (last?.classList.contains("assistant")) last.remove();
+    }
+
+    // How many messages of the chat stand before this one: those drawn, and those that are not yet.
+    #indexOf(article) {
+        return this.#notDrawn + [...this.#list.querySelectorAll(":scope > article:not(.unkept)")].indexOf(article);
     }
 
     #saved(message) {
@@ -89,10 +107,10 @@ export class ChatView {
     }
 
     /** A step, a question or what became of it, in the answer that grows. */
-    carryOut(action) {
-        if (action.do === "step") this.#live?.addStep(action);
+    carryOut(action, text) {
+        if (action.do === "step") this.#live?.addStep(action, text);
         if (action.do === "ask") this.#live?.ask(action, this.#focusedAsk);
-        if (action.do === "askState") this.#live?.showAsk(action);
+        if (action.do === "askState") this.#live?.showAsk(action, text);
         this.#keepUp();
     }
 
@@ -107,6 +125,8 @@ export class ChatView {
     finishAnswer(message, outcome, files) {
         if (!this.#live) return;
         this.#live.finish(message, outcome, files);
+        // An answer without anything in it is on the screen and not in the chat.
+        this.#live.element.classList.toggle("unkept", message === null);
         this.#live = null;
         this.#markLast();
         this.#keepUp();
@@ -137,6 +157,7 @@ export class ChatView {
         button.addEventListener("click", () => {
             const before = this.#scroller.scrollHeight - this.#scroller.scrollTop;
             button.replaceWith(...messages.slice(from, first).map((message) => this.#saved(message)));
+            this.#notDrawn = from;
             if (from > 0) this.#offerEarlier(messages, from);
             this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
         });
@@ -162,11 +183,12 @@ export class ChatView {
     async #clicked(event) {
         const button = event.target.closest("button");
         if (!button) return;
-        if (button.dataset.act === "again") this.#on.regenerate();
+        const message = button.closest("article");
+        if (button.dataset.act) this.#on.act(button.dataset.act, this.#indexOf(message), message.dataset.source);
         if (!button.dataset.copy) return;
         const text = button.dataset.copy === "code"
             ? button.closest("figure").querySelector("code").textContent
-            : button.closest("article").dataset.source;
+            : message.dataset.source;
         const copied = await copyText(text);
         const words = button.querySelector("span") ?? button;
         words.textContent = copied ? t("copied") : t("copyFailed");
@@ -175,7 +197,7 @@ export class ChatView {
 }
 
 /** The clipboard interface needs a secure origin; loopback is one, but an embedded view may still say no. */
-async function copyText(text) {
+export async function copyText(text) {
     try {
         await navigator.clipboard.writeText(text);
         return true;
@@ -192,14 +214,14 @@ async function copyText(text) {
 
 class LiveAnswer {
     element = articleFor("assistant");
-    #body = this.element.querySelector(".body");
-    #markdown = new StreamingMarkdown(this.#body);
+    /** The answer's text in pieces, between which the steps stand: `{ body, markdown, from }`. */
+    #pieces = [];
     #reasoning = null;
-    #pending = null;
+    #pending = { text: "", thinking: "" };
     #frame = 0;
     #grew;
     #on;
-    #trace = new Trace(this.#body);
+    #trace = null;
     #cards = [];
 
     constructor(grew, on) {
@@ -207,6 +229,17 @@ class LiveAnswer {
         this.#on = on;
         this.element.classList.add("live");
         this.element.setAttribute("aria-busy", "true");
+        this.#begin(0);
+    }
+
+    #begin(from) {
+        const body = addBody(this.element);
+        this.#pieces.push({ body, markdown: new StreamingMarkdown(body), from });
+        this.#trace = new Trace((list) => body.before(list));
+    }
+
+    #textOf(index, text) {
+        return text.slice(this.#pieces[index].from, this.#pieces[index + 1]?.from);
     }
 
     /** Any number of calls in one frame are one drawing. */
@@ -223,12 +256,20 @@ class LiveAnswer {
             this.#reasoning.lastElementChild.textContent = thinking;
         }
         this.element.classList.toggle("started", text !== "");
-        if (!this.#markdown.update(text, now)) this.#frame = requestAnimationFrame((later) => this.#draw(later));
+        let drawn = true;
+        this.#pieces.forEach(({ markdown }, index) => {
+            drawn = markdown.update(this.#textOf(index, text), now) && drawn;
+        });
+        if (!drawn) this.#frame = requestAnimationFrame((later) => this.#draw(later));
         this.#grew();
     }
 
-    addStep({ step, files }) {
+    addStep({ step, files }, text) {
+        // A step after words stands below them, and what is said next below the step.
+        const from = Math.min(step.at ?? 0, text.length);
+        if (text.slice(this.#pieces.at(-1).from, from).trim() !== "") this.#begin(from);
         this.#trace.addStep(step, files);
+        this.paint({ ...this.#pending, text });
     }
 
     /** The question and button that has the focus, as `{ id, outcome }`, or null. */
@@ -246,12 +287,13 @@ class LiveAnswer {
         this.#showBusy();
     }
 
-    showAsk({ id, state, until }) {
+    showAsk({ id, state, until }, text) {
         const card = this.#cards.find((other) => other.id === id);
         if (!card) return;
         const wasOpen = card.isOpen;
         card.show(state, until);
         if (wasOpen && !card.isOpen) {
+            if (this.#textOf(this.#pieces.length - 1, text).trim() !== "") this.#begin(text.length);
             this.#trace.addAnswered(card.element);
             if (card.hadFocus) card.focusLine();
         }
@@ -282,7 +324,8 @@ class LiveAnswer {
             this.#reasoning.firstElementChild.lastElementChild.textContent = t("reasoning");
             this.#reasoning.lastElementChild.textContent = message.thinking;
         }
-        this.#markdown.finish(text);
+        this.#pieces.forEach(({ markdown }, index) => markdown.finish(this.#textOf(index, text)));
+        for (const { body } of this.#pieces.slice(0, -1)) if (body.childNodes.length === 0) body.remove();
         if (text === "" && !outcome.error) addAside(this.element, "note", outcome.stopped ? t("stopped") : t("emptyAnswer"));
         if (outcome.error) addAside(this.element, "failure", outcome.error);
         if (message?.steps) addReceipts(this.element, message.steps, this.#on.runs);
@@ -294,17 +337,25 @@ function savedMessage(message, runs) {
     const { role, content, thinking, steps, artifacts, tokenCount, tokPerSec, aborted, truncated, stoppedBy } = message;
     const text = typeof content === "string" ? content : "";
     const article = articleFor(role === "user" ? "user" : "assistant");
-    const body = article.querySelector(".body");
-    article.dataset.source = text;
     if (role === "user") {
-        body.textContent = text;
+        const words = ownWords(text);
+        article.dataset.source = words;
+        const attached = attachmentsOf(message);
+        if (attached.length > 0) article.append(attachedList(attached));
+        if (words !== "") addBody(article).textContent = words;
+        article.append(action("more", "", t("messageActions"), { act: "more" }));
         return article;
     }
+    article.dataset.source = text;
     if (thinking) addReasoning(article, t("reasoning")).lastElementChild.textContent = thinking;
-    const trace = new Trace(body);
-    for (const step of steps ?? []) trace.addStep(step, []);
-    trace.addFiles(artifacts ?? []);
-    body.append(renderMarkdown(text));
+    let trace = null;
+    for (const piece of inOrder(text, Array.isArray(steps) ? steps : [])) {
+        const body = addBody(article);
+        if (trace === null || piece.steps.length > 0) trace = new Trace((list) => body.before(list));
+        for (const step of piece.steps) trace.addStep(step, []);
+        body.append(renderMarkdown(piece.text));
+    }
+    trace.addFiles(Array.isArray(artifacts) ? artifacts : []);
     if (steps?.length > 0) addReceipts(article, steps, runs);
     addFooter(article, { tokens: tokenCount, perSecond: tokPerSec, stopped: aborted, truncated, stoppedBy });
     return article;
@@ -313,10 +364,14 @@ function savedMessage(message, runs) {
 function articleFor(role) {
     const article = make("article", `message ${role}`);
     article.setAttribute("aria-label", t(role === "user" ? "you" : "assistant"));
+    return article;
+}
+
+function addBody(article) {
     const body = make("div", "body");
     body.dir = "auto";
     article.append(body);
-    return article;
+    return body;
 }
 
 function addReasoning(article, words) {
@@ -329,13 +384,18 @@ function addReasoning(article, words) {
 }
 
 function addAside(article, className, words) {
-    article.querySelector(".body").after(make("p", className, words));
+    [...article.querySelectorAll(":scope > .body")].at(-1).after(make("p", className, words));
 }
 
 function addFooter(article, outcome) {
     const footer = make("footer");
-    footer.append(action("copy", t("copy"), t("copyAnswer"), { copy: "answer" }));
+    if (article.dataset.source) footer.append(action("copy", t("copy"), t("copyAnswer"), { copy: "answer" }));
     footer.append(action("again", t("regenerate"), t("regenerateLabel"), { act: "again" }));
+    if (article.dataset.source && (outcome?.truncated || outcome?.stopped)) {
+        footer.append(action("forward", t("goOn"), t("goOnLabel"), { act: "goOn" }));
+    }
+    footer.append(action("undo", t("undo"), t("undoLabel"), { act: "undo" }));
+    footer.append(action("more", "", t("messageActions"), { act: "more" }));
     const facts = [];
     if (outcome?.stoppedBy) facts.push(t("stoppedBy", outcome.stoppedBy));
     if (outcome?.stopped) facts.push(t("stopped"));
@@ -344,14 +404,15 @@ function addFooter(article, outcome) {
     if (outcome?.tokens > 0) facts.push(t("tokens", number(outcome.tokens)));
     if (outcome?.tokens > 0 && outcome.perSecond > 0) facts.push(t("perSecond", number(outcome.perSecond, 1)));
     footer.append(make("span", "facts", facts.join(" · ")));
-    if (!article.dataset.source) footer.querySelector("[data-copy]").remove();
     article.append(footer);
 }
 
 function action(symbol, words, label, data) {
     const button = makeButton(`quiet ${symbol}`);
     button.setAttribute("aria-label", label);
+    button.title = label;
     Object.assign(button.dataset, data);
-    button.append(icon(symbol), make("span", "", words));
+    button.append(icon(symbol));
+    if (words) button.append(make("span", "", words));
     return button;
 }

@@ -1,6 +1,7 @@
 // The message box, Send and Stop, and the strip above them that says what is going on.
 
-import { t, visible } from "./strings.js";
+import { percent, t } from "./strings.js";
+import { visible } from "./text.js";
 
 /** From this width Enter sends; on a phone it makes a line. */
 const desk = matchMedia("(min-width: 700px)");
@@ -12,15 +13,22 @@ export class Composer {
     #parts;
     #answering = false;
     #ready = false;
+    #files = { some: false, waiting: false };
     #activity = null;
     #since = 0;
     #ticker = null;
     #frame = 0;
 
-    /** `on` has `send(text)`, `stop()`, `draft(text)`, which hears every change, and `tools(on)`. */
+    /**
+     * `on` has `send(text)`, `stop()`, `draft(text)`, which hears every change, `tools(on)`, `attach()`,
+     * `paste(clipboard)`, which answers whether it took what is there, and `cancelEdit()`.
+     */
     constructor(parts, on) {
         this.#parts = parts;
-        const { form, box, tools } = parts;
+        const { form, box, tools, attach, editing } = parts;
+        attach.addEventListener("click", () => on.attach());
+        editing.querySelector("button").addEventListener("click", () => on.cancelEdit());
+        box.addEventListener("paste", (event) => event.clipboardData && on.paste(event.clipboardData) && event.preventDefault());
         tools.title = t("toolsHint");
         tools.addEventListener("click", () => on.tools(tools.getAttribute("aria-checked") !== "true"));
         form.addEventListener("submit", (event) => {
@@ -80,6 +88,24 @@ export class Composer {
         this.#fit();
     }
 
+    /** Whether there are files with the message, and whether one of them is not stored yet. */
+    setFiles(some, waiting) {
+        this.#files = { some, waiting };
+        this.#show();
+    }
+
+    /** Whether an earlier message is being written anew. */
+    setEditing(editing) {
+        this.#parts.editing.hidden = !editing;
+    }
+
+    /** Puts `text` where the caret is. */
+    insert(text) {
+        const { box } = this.#parts;
+        box.setRangeText(text, box.selectionStart, box.selectionEnd, "end");
+        box.dispatchEvent(new Event("input"));
+    }
+
     setAnswering(answering) {
         this.#answering = answering;
         this.#show();
@@ -122,7 +148,7 @@ export class Composer {
         progress.hidden = fraction === null;
         if (fraction !== null) progress.value = fraction;
         const words = t(`strip_${phase}`, tool);
-        setText(label, fraction === null ? words : `${words} ${t("percent", fraction)}`);
+        setText(label, fraction === null ? words : `${words} ${percent(fraction)}`);
         lines.hidden = text === "";
         setText(lines, text === "" ? "" : visible(text));
         this.#count();
@@ -136,10 +162,12 @@ export class Composer {
         setText(this.#parts.elapsed, passed < from || phase === "asking" ? "" : t("seconds", passed));
     }
 
+    get #canSend() {
+        return this.#ready && !this.#files.waiting && (this.#files.some || this.text.trim() !== "");
+    }
+
     #trySend(on) {
-        const text = this.text;
-        if (!this.#ready || text.trim() === "") return;
-        if (on.send(text)) this.text = "";
+        if (this.#canSend && on.send(this.text)) this.text = "";
     }
 
     #hint() {
@@ -150,7 +178,8 @@ export class Composer {
     #show() {
         const { send, form } = this.#parts;
         const name = this.#answering ? "stop" : "send";
-        send.disabled = !this.#answering && (!this.#ready || this.text.trim() === "");
+        send.disabled = !this.#answering && !this.#canSend;
+        if (!this.#answering) send.title = t(this.#files.waiting ? "attachWait" : "send");
         if (form.dataset.mode === name) return;
         form.dataset.mode = name;
         send.setAttribute("aria-label", t(name));

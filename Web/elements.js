@@ -34,3 +34,22 @@ export function icon(name) {
     svg.append(use);
     return svg;
 }
+
+const styles = new Map();
+
+/** Loads one of the page's style sheets, once. What is shown before it is there looks wrong, so wait for it. */
+export function loadStyles(file) {
+    if (!styles.has(file)) {
+        styles.set(file, new Promise((resolve, reject) => {
+            const link = make("link");
+            Object.assign(link, { rel: "stylesheet", href: file, onload: resolve });
+            link.onerror = () => {
+                styles.delete(file);
+                link.remove();
+                reject(new Error(`${file} did not load`));
+            };
+            document.head.append(link);
+        }));
+    }
+    return styles.get(file);
+}

@@ -2,7 +2,7 @@
 // is not on the list, and only then do nodes reach the page. Without the staged libraries the text is shown as it is.
 
 import { make, makeButton } from "./elements.js";
-import { t } from "./strings.js";
+import { moreWords, t } from "./strings.js";
 import { highlight } from "./highlight.js";
 
 /** Longer texts are shown plain: no answer is this long, and the parser's worst cases grow faster than the text. */
@@ -27,7 +27,7 @@ let purify = null;
 export async function loadMarkdown() {
     try {
         const [markdownIt, domPurify] = await Promise.all([
-            import("./vendor/markdown-it.js"), import("./vendor/purify.js"),
+            import("./vendor/markdown-it.js"), import("./vendor/purify.js"), moreWords(),
         ]);
         purify = domPurify.default;
         // Not every packaged release of the sanitiser works; one that throws must not take the page along.

@@ -1,7 +1,8 @@
-// Which model answers, and what to do while there is none: the header's button, its sheet, and the empty page.
+// Which model answers, how full its view of the chat is, and what to do while there is none: the header's button and
+// the empty page. The sheet behind the button is model-sheet.js.
 
-import { make } from "./elements.js";
-import { fileSize, kilo, number, t } from "./strings.js";
+import { kilo, percent, t } from "./strings.js";
+import { displayName } from "./text.js";
 
 const POLL_LOADING = 1_000;
 const POLL_IDLE = 5_000;
@@ -15,6 +16,7 @@ export class Model {
     #models = null;
     #reachable = true;
     #told = new Set();
+    #used = null;
 
     /** `on` has `ready(boolean)`, called on every change, `notice(sentence)` for what the engine has to say about this
      * model, once, and `failed(error)` for what only the page can handle. */
@@ -22,11 +24,6 @@ export class Model {
         this.#parts = parts;
         this.#host = host;
         this.#on = on;
-        parts.button.addEventListener("click", () => this.#openSheet());
-        parts.close.addEventListener("click", () => parts.sheet.close());
-        parts.sheet.addEventListener("click", (event) => {
-            if (event.target === parts.sheet) parts.sheet.close();
-        });
         document.addEventListener("visibilitychange", () => {
             if (!document.hidden && this.#engine) this.refresh();
         });
@@ -34,6 +31,27 @@ export class Model {
 
     get state() {
         return this.#engine?.model?.state ?? "None";
+    }
+
+    /** What the host said of its engine and its models, for who shows it in full. */
+    get facts() {
+        return { engine: this.#engine, models: this.#models, used: this.#used };
+    }
+
+    get networkDisabledMessage() {
+        return this.#engine?.networkDisabledMessage ?? "";
+    }
+
+    /** How many tokens of the model's view the open chat takes, as its last answer told; null when none did. */
+    set used(tokens) {
+        this.#used = tokens;
+        if (this.#engine) this.#show();
+    }
+
+    /** Asks again, also for what does not change by itself. */
+    async reload() {
+        this.#models = null;
+        await this.refresh();
     }
 
     async refresh() {
@@ -61,11 +79,12 @@ export class Model {
             Loaded: () => [shown, this.#loadedWords()],
             Loading: () => [
                 t("modelLoading", shown),
-                [Number.isFinite(model.loading) && t("percent", model.loading), t("modelLoadingSub")].filter(Boolean).join(" · "),
+                [Number.isFinite(model.loading) && percent(model.loading), t("modelLoadingSub")].filter(Boolean).join(" · "),
             ],
             Failed: () => [t("modelFailed"), shown],
             None: () => [t("modelNone"), t("modelNoneSub")],
         }[this.state]?.() ?? [t("modelNone"), t("modelNoneSub")];
+        if (this.state !== "Loaded") this.#showGauge(null);
         name.textContent = this.#reachable ? title : t("modelUnreachable");
         sub.textContent = this.#reachable ? below : t("modelUnreachableSub");
         button.dataset.state = this.#reachable ? this.state : "Unreachable";
@@ -80,13 +99,25 @@ export class Model {
         }
     }
 
+    // The share in words, and as a ring that fills.
     #loadedWords() {
         const window = this.#models?.contextTokens;
-        return window > 0 ? `${t("onDevice")} · ${t("contextWindow", kilo(window))}` : t("onDevice");
+        const share = window > 0 && this.#used > 0 ? Math.min(1, this.#used / window) : null;
+        this.#showGauge(share);
+        if (!(window > 0)) return t("onDevice");
+        return share === null
+            ? `${t("onDevice")} · ${t("contextWindow", kilo(window))}` : t("contextUsed", percent(share), kilo(window));
+    }
+
+    #showGauge(share) {
+        const { gauge } = this.#parts;
+        gauge.toggleAttribute("hidden", share === null);
+        gauge.classList.toggle("nearly-full", share > 0.8);
+        gauge.lastElementChild.setAttribute("stroke-dasharray", `${100 * (share ?? 0)} 100`);
     }
 
     #showEmpty() {
-        const { title, body, command, examples } = this.#parts.empty;
+        const { title, body, command, examples, choose } = this.#parts.empty;
         const folder = this.#engine?.modelRoot;
         const [heading, words, example] = {
             Loaded: () => [t("emptyTitle"), t("emptyBody"), null],
@@ -99,52 +130,6 @@ export class Model {
         command.textContent = example ?? "";
         command.hidden = example === null;
         examples.hidden = this.state === "None" || this.state === "Failed";
+        choose.hidden = !examples.hidden;
     }
-
-    #openSheet() {
-        const { sheet, sheetTitle, sheetError, facts } = this.#parts;
-        const model = this.#engine?.model ?? {};
-        const models = this.#models ?? {};
-        sheetTitle.textContent = this.state === "Loaded" ? displayName(model.id || model.name || "") : this.#parts.name.textContent;
-        sheetError.hidden = !model.error;
-        sheetError.textContent = model.error ?? "";
-        const active = models.contextTokens;
-        const full = models.modelContextTokens;
-        const rows = [
-            [t("detailFile"), models.loaded || model.id],
-            [t("detailArchitecture"), models.architecture],
-            [t("detailContext"), active > 0 && (full > active
-                ? t("detailContextOf", number(active), number(full)) : t("detailContextOnly", number(active)))],
-            [t("detailReply"), models.defaultMaxTokens > 0 && t("detailContextOnly", number(models.defaultMaxTokens))],
-            [t("detailMemory"), memoryWords(model.memory)],
-            [t("detailEngine"), typeof this.#engine?.engine === "string" && this.#engine.engine],
-            [t("detailFolder"), this.#engine?.modelRoot],
-        ].filter(([, value]) => typeof value === "string" && value !== "");
-        facts.replaceChildren(...rows.flatMap(([term, value]) => {
-            const dd = make("dd", "", value);
-            dd.dir = "auto";
-            return [make("dt", "", term), dd];
-        }));
-        sheet.showModal();
-    }
-}
-
-function memoryWords(memory) {
-    if (typeof memory === "string") return memory;
-    const bytes = typeof memory === "number" ? memory : memory?.bytes ?? memory?.resident;
-    return Number.isFinite(bytes) && bytes > 0 ? t("bytes", fileSize(bytes)) : null;
-}
-
-/**
- * The file's name as a person would say it. The name inside the file is whatever its maker's training run was called
- * ("Smollm2 135M 8k Lc100K Mix1 Ep2"); the file's own is what people know it by.
- */
-export function displayName(file) {
-    return file
-        .replace(/^.*[/\\]/, "")
-        .replace(/\.gguf$/i, "")
-        .replace(/[-_](?:it|instruct)(?=[-_.]|$)/i, "")
-        .replace(/[-.]((?:UD-)?I?Q\d\w*|B?F16|F32)$/i, " $1")
-        .replace(/-+/g, " ")
-        .trim();
 }

@@ -1,18 +1,20 @@
 // What an answer's tools did: a line for each finished step, a link for each file, and the receipts on demand.
 
 import { icon, make, makeFold } from "./elements.js";
-import { clockTime, oneLine, number, seconds, t, visible } from "./strings.js";
+import { clockTime, number, seconds, t } from "./strings.js";
+import { oneLine, visible } from "./text.js";
 
 const DETAIL = 70;
 const ARTIFACTS = "/api/code/artifacts/";
 
-/** The kept lines, in the order things happened. Added above the answer's words with the first of them. */
+/** The kept lines, in the order things happened. Its list joins the answer with the first of them. */
 export class Trace {
     #list = document.createElement("ul");
-    #body;
+    #place;
 
-    constructor(body) {
-        this.#body = body;
+    /** `place` gets the list, to put it where it belongs. */
+    constructor(place) {
+        this.#place = place;
         this.#list.className = "trace";
         // Without bullets Safari forgets that it is a list.
         this.#list.setAttribute("role", "list");
@@ -36,7 +38,7 @@ export class Trace {
     }
 
     #add(line) {
-        if (!this.#list.parentNode) this.#body.before(this.#list);
+        if (!this.#list.parentNode) this.#place(this.#list);
         this.#list.append(line);
     }
 }
@@ -47,7 +49,7 @@ function stepLine({ tool, detail, ok, seconds: took }) {
     dot.setAttribute("aria-hidden", "true");
     const words = make("p");
     const what = oneLine(detail ?? "", DETAIL);
-    words.append(make("span", "offstage", `${t(ok ? "stepSucceeded" : "stepFailed")} `), make("span", "label", t("stepDone", tool)));
+    words.append(make("span", "offstage", `${t(ok ? "stepSucceeded" : "stepFailed")} `), make("span", "label", t(ok ? "stepDone" : "stepTried", tool)));
     if (what !== "") words.append(" · ", make("bdi", "", what));
     words.append(" · ", make("span", "took", seconds(took)));
     line.append(dot, words);

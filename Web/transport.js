@@ -192,7 +192,9 @@ export class Transport {
     }
 
     #stepped({ skill_step: tool, detail, ok, seconds, receipt, files }) {
-        const step = { tool, detail: detail ?? "", ok: ok === true, seconds: seconds ?? 0, receipt: receipt ?? null };
+        // Where in the answer it stood, so that text and steps can be shown in the order they came about.
+        const at = this.live.text.length;
+        const step = { tool, detail: detail ?? "", ok: ok === true, seconds: seconds ?? 0, receipt: receipt ?? null, at };
         this.live.steps.push(step);
         if (Array.isArray(files)) this.#made(files);
         return [{ do: "step", step, files: this.#takeNewFiles() }];
@@ -429,8 +431,8 @@ export class Transport {
         if (artifacts.length > 0) message.artifacts = artifacts;
         // As the host keeps them, so that the history sent with the next message does not take them away again.
         if (message && done) {
-            const { tokenCount, tokPerSec, aborted, truncated } = done;
-            Object.assign(message, { tokenCount, tokPerSec, aborted, truncated });
+            const { tokenCount, tokPerSec, promptTokens, aborted, truncated } = done;
+            Object.assign(message, { tokenCount, tokPerSec, aborted, truncated }, promptTokens > 0 && { promptTokens });
         }
         const outcome = {
             tokens: done?.tokenCount ?? null,

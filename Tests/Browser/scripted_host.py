@@ -4,6 +4,8 @@ Its routes and shapes are those of the real one. Turns belong to the host and no
 reader can find its answer again, as with the real program.
 """
 
+import email
+import email.policy
 import json
 import mimetypes
 import threading
@@ -121,6 +123,19 @@ class ScriptedHost:
         self.waiting = {}
         self.runs = {}
         self.artifacts = {}
+        self.settings = {
+            "selectedModelId": None, "allowCodeExecution": True, "allowNetwork": False, "networkHosts": [],
+            "maxTokens": 2048, "kvCacheDtype": "q4_0", "toolTimeoutSeconds": 120, "thinkByDefault": False,
+            "downloadOptionalFiles": True, "contextLength": 0, "aKeyFromLater": {"kept": True},
+        }
+        self.catalog = []
+        self.transfers = {}
+        self.loading = []
+        self.uploads = {}
+        self.refusals = {}
+        self.shares = []
+        self.taken_back = {}
+        self.files_put_back = []
         self.cold = True
         self.bound = None
         self.locked = False
@@ -165,6 +180,26 @@ class ScriptedHost:
         """Bodies of the sends that arrived."""
         return [body for method, path, body in self.requests if (method, path) == ("POST", "/api/chat")]
 
+    def refuse(self, method, path, refusal):
+        """The next such request is refused."""
+        self.refusals[method, path] = refusal
+
+    def add_model(self, id, **changes):
+        """An entry of the catalog, as the host tells it."""
+        entry = {
+            "id": id, "name": id.title(), "family": "test", "parameters": "4B", "quantization": "Q8_0", "notes": "",
+            "license": "Apache-2.0", "contextLength": 8192, "modalities": "Text", "kind": "Dense", "experimental": False,
+            "sideloadOnly": False, "minDeviceMemoryGB": 4, "totalBytes": 2_000_000_000, "state": "NotInstalled",
+            "installedBytes": 0, "remainingBytes": 2_000_000_000, "path": None, "download": None, "fits": True,
+            "needsBytes": 3_000_000_000, "freeBytes": 6_000_000_000, "recommended": False, "installed": False, **changes,
+        }
+        self.catalog.append(entry)
+        return entry
+
+    def script_download(self, id, *steps):
+        """What a download tells: frames, waits and cut lines. A `done` frame makes the model one that is here."""
+        self.transfers[id] = {"script": list(steps), "frames": [], "state": None, "changed": threading.Condition(), "drops": 0}
+
     def answers(self):
         """Answers to questions that arrived, as (id, body)."""
         start = "/api/agent/approvals/"
@@ -205,6 +240,49 @@ class ScriptedHost:
         if chat is not None:
             self.cold, self.bound = False, chat["id"]
         return chat
+
+    def _search(self, text):
+        """Chats with the words in a message or the title, the first match marked as the store does."""
+        found = []
+        for summary in self._listing():
+            texts = [m["content"] for m in self.chats[summary["id"]]["messages"]]
+            match = next((t for t in [*texts, summary["title"]] if text.lower() in t.lower()), None)
+            if match is None:
+                continue
+            at = match.lower().index(text.lower())
+            end = at + len(text)
+            found.append({**summary, "snippet": f"…{match[max(0, at - 20):at]}\u0001{match[at:end]}\u0002{match[end:end + 20]}…"})
+        return found
+
+    def _transfer(self, id):
+        job = self.transfers[id]
+        entry = next(entry for entry in self.catalog if entry["id"] == id)
+
+        def add(frame):
+            with job["changed"]:
+                job["frames"].append(frame)
+                job["changed"].notify_all()
+
+        for step in job["script"]:
+            if isinstance(step, Wait):
+                deadline = time.monotonic() + LONGEST_WAIT
+                while not self._event(step.name).wait(0.01) and job["state"] == "Running" and time.monotonic() < deadline:
+                    pass
+            elif isinstance(step, Drop):
+                with job["changed"]:
+                    job["drops"] += 1
+                    job["changed"].notify_all()
+            if job["state"] != "Running":
+                entry.update(state="Partial", installedBytes=500_000_000)
+                return add({"cancelled": True, "id": id})
+            if isinstance(step, dict):
+                if step.get("done"):
+                    entry.update(state="Installed", installed=True, installedBytes=entry["totalBytes"], path=f"/m/{id}/{id}.gguf")
+                    job["state"] = "Completed"
+                if "error" in step:
+                    entry.update(state="Partial", installedBytes=500_000_000)
+                    job["state"] = "Failed"
+                add({**step, "id": id} if {"done", "error"} & set(step) else step)
 
     def _turn_of(self, conversation):
         found = [turn for turn in self.turns.values() if turn.conversation == conversation]
@@ -297,13 +375,17 @@ class ScriptedHost:
             def do_DELETE(self):
                 self._answer("DELETE")
 
+            def do_PATCH(self):
+                self._answer("PATCH")
+
             def _answer(self, method):
                 length = int(self.headers.get("Content-Length") or 0)
                 raw = self.rfile.read(length)
                 parts = urlsplit(self.path)
                 path = unquote(parts.path)
                 query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-                body = json.loads(raw) if raw else None
+                kind = self.headers.get("Content-Type") or ""
+                body = raw if kind.startswith("multipart/") else json.loads(raw) if raw else None
                 if path.startswith("/api/"):
                     host.requests.append((method, path, body))
                     if not host.reachable:
@@ -311,6 +393,10 @@ class ScriptedHost:
                         return
                     if host.locked:
                         self._refuse(401, "This page has no valid cookie.", "unauthorized")
+                        return
+                    refusal = host.refusals.pop((method, path), None)
+                    if refusal:
+                        self._refuse(refusal.status, refusal.error, refusal.code, refusal.hint)
                         return
                 try:
                     self._route(method, path, query, body)
@@ -343,9 +429,53 @@ class ScriptedHost:
                 if path.startswith("/api/agent/turns/"):
                     return self._turn(method, path.split("/")[4:], int(query.get("from", 0)))
                 if path == "/api/agent/conversations":
+                    if "search" in query:
+                        return self._json({"conversations": host._search(query["search"])})
                     return self._json(host._new_chat() if method == "POST" else {"conversations": host._listing()})
+                if path == "/api/agent/conversations/delete":
+                    ids = list(host.chats) if body.get("all") else [id for id in body["ids"] if id in host.chats]
+                    for id in ids:
+                        del host.chats[id]
+                    return self._json({"deleted": len(ids)})
+                if path == "/api/agent/export":
+                    return self._attachment("alcove-chats.json", {"chats": list(host.chats.values())})
+                if path == "/api/agent/import":
+                    return self._import(body)
+                if path == "/api/agent/settings":
+                    if method == "POST":
+                        host.settings = body
+                    elif method == "PATCH":
+                        host.settings = {**host.settings, **body}
+                    return self._json(host.settings)
+                if path == "/api/agent/catalog":
+                    return self._json({"models": host.catalog})
+                if path == "/api/agent/downloads":
+                    return self._json({"downloads": [
+                        {"id": id, "state": job["state"], "running": job["state"] == "Running",
+                         "error": next((f["error"] for f in job["frames"] if "error" in f), None),
+                         "progress": next((f for f in reversed(job["frames"]) if "fraction" in f), None)}
+                        for id, job in host.transfers.items() if job["state"]]})
+                if path.startswith("/api/agent/catalog/"):
+                    return self._model(method, path.split("/")[4:])
+                if path == "/api/models/load":
+                    return self._load(body["model"])
+                if path == "/api/upload":
+                    return self._upload(body)
+                if path.startswith("/uploads/"):
+                    stored = host.uploads.get(path.removeprefix("/uploads/"))
+                    if stored is None:
+                        return self._refuse(404, "There is no such file.", "upload_missing")
+                    self._head(200, mimetypes.guess_type(path)[0] or "text/plain", {"Content-Length": str(len(stored))})
+                    return self.wfile.write(stored)
+                if path == "/api/agent/share/claim":
+                    return self._json({"share": host.shares[0] if host.shares else None})
+                if path == "/api/agent/share/discard":
+                    head = bool(host.shares) and host.shares[0]["id"] == body["id"]
+                    if head:
+                        host.shares.pop(0)
+                    return self._json({"ok": head}, 200 if head else 409)
                 if path.startswith("/api/agent/conversations/"):
-                    return self._conversation(method, path.rsplit("/", 1)[1], body)
+                    return self._conversation(method, path.split("/")[4:], query, body)
                 if path == "/api/agent/approvals":
                     return self._json({"approvals": [
                         {**ask.frame(), "turn": turn.id, "conversation": turn.conversation}
@@ -386,6 +516,8 @@ class ScriptedHost:
                     refusal = script[0]
                     return self._refuse(refusal.status, refusal.error, refusal.code, refusal.hint)
                 chat = host.chats[body["sessionId"].removeprefix("s-")]
+                host.taken_back.pop(chat["id"], None)
+                host.shares = [share for share in host.shares if share["id"] not in body.get("shareIds", [])]
                 return self._stream(host._start(chat, body["messages"], script), 0)
 
             def _turn(self, method, parts, start):
@@ -397,16 +529,121 @@ class ScriptedHost:
                     return self._json({"stopped": turn.running, "id": turn.id})
                 return self._stream(turn, start)
 
-            def _conversation(self, method, chat_id, body):
+            def _conversation(self, method, parts, query, body):
+                chat_id, what = parts[0], parts[1] if len(parts) > 1 else None
                 chat = host.chats.get(chat_id)
                 if chat is None:
                     return self._refuse(404, "There is no such chat.", "chat_missing")
+                if what == "branch":
+                    fork = host._new_chat()
+                    fork.update(title=chat["title"], messages=chat["messages"][: body["messages"]])
+                    return self._json(fork)
+                if what == "export":
+                    if query["format"] == "json":
+                        return self._attachment("chat.json", chat)
+                    text = "\n\n".join(f"**{m['role']}**\n\n{m['content']}" for m in chat["messages"])
+                    return self._attachment("chat.md", text)
+                if what == "rewind":
+                    if not chat["messages"]:
+                        return self._refuse(409, "There is nothing to take back.", "nothing_to_rewind")
+                    at = max(index for index, m in enumerate(chat["messages"]) if m["role"] == "user")
+                    host.taken_back[chat_id] = chat["messages"]
+                    text = chat["messages"][at]["content"]
+                    chat["messages"] = chat["messages"][:at]
+                    return self._json({
+                        "messages": chat["messages"], "text": text, "files": host.files_put_back, "canRedo": True})
+                if what == "redo":
+                    if chat_id not in host.taken_back:
+                        return self._refuse(409, "There is nothing to bring back.", "nothing_to_redo")
+                    chat["messages"] = host.taken_back.pop(chat_id)
+                    return self._json({"messages": chat["messages"], "files": host.files_put_back})
                 if method == "DELETE":
                     del host.chats[chat_id]
                     return self._json({"deleted": True})
                 if method == "POST":
                     chat["title"] = body["title"]
                 return self._json(chat)
+
+            def _attachment(self, name, value):
+                data = (value if isinstance(value, str) else json.dumps(value)).encode()
+                self._head(200, "application/octet-stream", {
+                    "Content-Length": str(len(data)), "Content-Disposition": f'attachment; filename="{name}"'})
+                self.wfile.write(data)
+
+            def _import(self, body):
+                imported = unchanged = 0
+                failed = []
+                for chat in body.get("chats", []):
+                    if not isinstance(chat.get("messages"), list):
+                        failed.append({"title": chat.get("title", ""), "error": "It has no messages."})
+                    elif chat["id"] in host.chats:
+                        unchanged += 1
+                    else:
+                        host.chats[chat["id"]] = chat
+                        imported += 1
+                return self._json({"imported": imported, "unchanged": unchanged, "failed": failed})
+
+            def _model(self, method, parts):
+                entry = next((entry for entry in host.catalog if entry["id"] == parts[0]), None)
+                if entry is None:
+                    return self._refuse(404, "There is no such model.", "model_unknown")
+                if method == "DELETE":
+                    entry.update(state="NotInstalled", installed=False, installedBytes=0, path=None)
+                    host.transfers.pop(entry["id"], None)
+                    return self._json(entry)
+                if entry["id"] not in host.transfers:
+                    host.script_download(entry["id"], {"done": True})
+                job = host.transfers[entry["id"]]
+                if parts[1:] == ["download", "cancel"]:
+                    running = job["state"] == "Running"
+                    if running:
+                        job["state"] = "Cancelled"
+                    return self._json({"cancelled": running, "id": entry["id"]})
+                if job["state"] != "Running":
+                    job.update(state="Running", frames=[])
+                    threading.Thread(target=host._transfer, args=(entry["id"],), daemon=True).start()
+                return self._download(job)
+
+            def _download(self, job):
+                index, drops = 0, job["drops"]
+                self._head(200, "text/event-stream", {"Transfer-Encoding": "chunked"})
+                while True:
+                    with job["changed"]:
+                        job["changed"].wait_for(lambda: len(job["frames"]) > index or job["drops"] > drops, timeout=1)
+                        fresh = job["frames"][index:]
+                    for frame in fresh:
+                        self._chunk(f"data: {json.dumps(frame)}\n\n")
+                        index += 1
+                    if job["drops"] > drops:
+                        self.connection.shutdown(2)
+                        self.close_connection = True
+                        return
+                    if any({"done", "cancelled", "error"} & set(frame) for frame in fresh):
+                        self.wfile.write(b"0\r\n\r\n")
+                        return
+
+            def _load(self, wanted):
+                host.loading.append(wanted)
+                host.model.update(id=wanted, name=wanted, state="Loaded", loading=None)
+                return self._json({"ok": True, "model": wanted, "loadedMmProj": None, "architecture": "llama"})
+
+            def _upload(self, raw):
+                head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
+                message = email.message_from_bytes(head + raw, policy=email.policy.HTTP)
+                part = next(part for part in message.iter_parts() if part.get_param("name", header="content-disposition") == "file")
+                name, data = part.get_filename(), part.get_payload(decode=True)
+                extension = name.rsplit(".", 1)[-1].lower()
+                kinds = {"png": "image", "heic": "image", "mp4": "video", "wav": "audio", "pdf": "pdf", "txt": "text", "csv": "text"}
+                if extension not in kinds:
+                    return self._refuse(400, f"Files like {name} cannot be read.", "upload_kind", "Attach a text, a picture or a PDF.")
+                file = f"{uuid.uuid4().hex}.{extension}"
+                host.uploads[file] = data
+                reply = {"ok": True, "file": file, "url": f"/uploads/{file}", "mediaType": kinds[extension], "fileName": name}
+                if extension == "heic":
+                    reply["previewUrl"] = f"/uploads/{file.split('.')[0]}-preview.png"
+                if extension == "pdf":
+                    reply.update(renderedAsImages=False, pageCount=3, extractedPageCount=3, textContent="")
+                return self._json(reply)
 
             def _stream(self, turn, index):
                 """The first frame before any header, then each as it comes, with a comment while nothing does."""

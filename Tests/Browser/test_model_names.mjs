@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { displayName } from "../../Web/model.js";
+import { displayName } from "../../Web/text.js";
 
 const names = [
     ["SmolLM2-135M-Instruct.Q8_0.gguf", "SmolLM2 135M Q8_0"],

@@ -9,7 +9,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("suite", ["test_model_names.mjs", "test_sse.mjs", "test_transport.mjs"])
+@pytest.mark.parametrize("suite", sorted(path.name for path in HERE.glob("test_*.mjs")))
 def test_pure_module_keeps_its_claims(suite):
     node = shutil.which("node")
     if node is None:

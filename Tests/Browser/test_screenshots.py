@@ -66,7 +66,7 @@ def test_pictures_are_taken(host, open_page, width, height, scheme):
     host.script({"prompt_progress": {"done": 43, "total": 100}}, Wait("read"), words("Because violet light is"), Wait("never"), done())
     page.fill("#box", "And why is violet on the inside?")
     page.click("#send")
-    expect(page.locator("#strip")).to_contain_text("43 %")
+    expect(page.locator("#strip")).to_contain_text("43%")
     shoot(page, "4-reading")
     host.release("read")
     expect(page.locator(".live .body")).to_have_text("Because violet light is")
@@ -156,3 +156,97 @@ def test_pictures_of_tools_are_taken(host, open_page, width, height, scheme):
     shoot("tools-7-receipts")
     page.evaluate("document.getElementById('scroller').scrollTop = 0")
     shoot("tools-8-top")
+
+
+SHEETS = [(360, 780), (390, 844), (820, 1180), (1440, 900)]
+
+
+@pytest.mark.skipif(not os.environ.get("ALCOVE_SHOTS"), reason="ALCOVE_SHOTS names no folder for pictures")
+@pytest.mark.parametrize("scheme,locale", [("light", "en-GB"), ("dark", "zh-CN")])
+@pytest.mark.parametrize("width,height", SHEETS)
+def test_pictures_of_sheets_and_files_are_taken(host, open_page, width, height, scheme, locale):
+    folder = Path(os.environ["ALCOVE_SHOTS"])
+    folder.mkdir(parents=True, exist_ok=True)
+    for title, minutes in CHATS:
+        host.save_chat(title, [{"role": "user", "content": title}, {"role": "assistant", "content": "Gladly."}], minutes)
+    host.add_model("gemma-e2b", name="Gemma 4 E2B", quantization="Q8_0", state="Installed", installed=True, installedBytes=5_524_865_216,
+                   modalities="Image, Audio, Video", license="Gemma", totalBytes=5_524_865_216, notes="Quick, and sees pictures.")
+    host.add_model("qwen-9b", name="Qwen3.5 9B", quantization="IQ4_XS", recommended=True, totalBytes=6_086_819_616, modalities="Image, Video")
+    host.add_model("gemma-e4b", name="Gemma 4 E4B", quantization="IQ4_XS", recommended=True, totalBytes=5_373_944_800, license="Gemma")
+    host.add_model("bonsai", name="Bonsai 2 27B", quantization="PTQ1_0", fits=False, experimental=True, minDeviceMemoryGB=16,
+                   needsBytes=9_700_000_000, freeBytes=6_200_000_000, totalBytes=6_575_895_848)
+    host.script_download("qwen-9b", {"file": "w", "fileIndex": 1, "fileCount": 2, "phase": "downloading", "received": 2_600_000_000,
+                                     "total": 6_086_819_616, "fraction": 0.427, "bytesPerSecond": 18_400_000, "etaSeconds": 190}, Wait("never"))
+    page = open_page(host.url, viewport={"width": width, "height": height}, color_scheme=scheme, locale=locale)
+
+    def shoot(name):
+        page.screenshot(path=folder / f"{width}x{height}-{scheme}-{name}.png", animations="disabled")
+
+    def drawer():
+        if page.locator("#drawer").is_hidden():
+            page.click("#menu")
+            expect(page.locator("#drawer")).to_be_visible()
+
+    shoot("sheet-0-empty")
+    drawer()
+    page.fill("#search", "garden")
+    expect(page.locator(".snippet mark")).to_be_visible()
+    shoot("sheet-1-search")
+    page.fill("#search", "")
+    page.click("#select")
+    page.locator(".drawer input[type=checkbox]").nth(1).check()
+    shoot("sheet-2-select")
+    page.click("#select")
+    page.click("#open-settings")
+    expect(page.locator("#settings")).to_be_visible()
+    shoot("sheet-3-settings")
+    page.locator("#settings .content").evaluate("(content) => content.scrollTo(0, 1e6)")
+    shoot("sheet-4-settings-end")
+    page.keyboard.press("Escape")
+    drawer()
+    page.click("#open-models")
+    page.locator("#models .card", has_text="Qwen3.5").locator("[data-act=download]").click()
+    expect(page.locator("#models progress")).to_have_attribute("value", "0.427")
+    page.locator("#models .rest summary").click()
+    shoot("sheet-5-models")
+    page.locator("#models .content").evaluate("(content) => content.scrollTo(0, 1e6)")
+    shoot("sheet-6-models-end")
+    page.keyboard.press("Escape")
+    page.click("#model")
+    expect(page.locator("#model-sheet")).to_be_visible()
+    shoot("sheet-7-model")
+    page.keyboard.press("Escape")
+    page.click("#attach")
+    expect(page.locator("#attach-sheet")).to_be_visible()
+    shoot("sheet-8-attach")
+    picture = (Path(__file__).parents[2] / "Web/touch-icon.png").read_bytes()
+    page.locator("#attach-sheet input[name=file]").set_input_files([
+        {"name": "balcony in the morning light.png", "mimeType": "image/png", "buffer": picture},
+        {"name": "measurements.csv", "mimeType": "text/csv", "buffer": b"a,b"},
+        {"name": "lease.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"}])
+    expect(page.locator(".chip[data-state=ready]")).to_have_count(3)
+    page.fill("#box", "What could grow here?")
+    shoot("sheet-9-chips")
+    host.script(words("Ferns, hostas and"), done(promptTokens=1_900, tokenCount=400, truncated=True))
+    page.click("#send")
+    expect(page.locator(".assistant footer")).to_be_visible()
+    page.wait_for_timeout(150)
+    shoot("sheet-A-sent")
+    page.locator(".message.user").hover()
+    page.locator(".message.user .more").click()
+    expect(page.locator("#message-sheet")).to_be_visible()
+    shoot("sheet-B-message")
+    page.locator("#message-sheet .row").nth(1).click()
+    shoot("sheet-C-editing")
+    page.locator("#editing button").click()
+    host.files_put_back = ["plan.txt"]
+    page.locator(".undo").last.click()
+    expect(page.locator(".notice")).to_be_visible()
+    shoot("sheet-D-undone")
+    drawer()
+    page.locator(".drawer .more").first.click()
+    expect(page.locator("#rename")).to_be_visible()
+    shoot("sheet-E-chat")
+    page.locator("#rename .danger").click()
+    expect(page.locator("#remove")).to_be_visible()
+    shoot("sheet-F-remove")

@@ -41,7 +41,7 @@ def test_tools_are_off_until_switched_on_and_then_stay_on_in_that_chat(host, cha
     switch.focus()
     chat.keyboard.press("Space")
     expect(switch).to_have_attribute("aria-checked", "true")
-    expect(chat.locator(".notice")).to_contain_text("It asks you before it changes or runs anything.")
+    expect(chat.locator(".notice")).to_contain_text("before it changes or runs anything, it asks you.")
     ask(chat, "with tools")
     expect(chat.locator(".message.assistant")).to_have_count(2)
     finished(chat)
@@ -80,7 +80,7 @@ def test_the_strip_says_what_is_produced_and_ticks(host, chat):
     expect(chat.locator("#strip-lines")).to_have_text("two\nthree\nfour", use_inner_text=True)
     expect(chat.locator("#strip")).to_contain_text("Running code… 42s")
     host.release("ran")
-    expect(chat.locator("#strip-label")).to_have_text("Running code")
+    expect(chat.locator("#strip-label")).to_have_text("Ran code")
     expect(chat.locator("#strip-elapsed")).to_have_text("42s")
     expect(chat.locator("#strip-lines")).to_contain_text("four")
     host.release("next")
@@ -100,7 +100,7 @@ def test_the_trace_keeps_each_step_and_tells_a_failure_in_a_word_too(host, chat)
 
     lines = answer(chat).locator(".trace li")
     expect(lines).to_have_text([
-        f"Done: Running code · ls {'x' * 66}… · 3s", "Failed: Applying patch · notes.txt · 0s", "Failed: Running made_up · 1s"])
+        f"Done: Ran code · ls {'x' * 66}… · 3s", "Failed: Applying patch · notes.txt · 0s", "Failed: Running made_up · 1s"])
     dots = [lines.nth(n).locator(".dot").evaluate("(dot) => getComputedStyle(dot).backgroundColor") for n in (0, 1)]
     assert dots[0] != dots[1]
     host.release("rest")
@@ -137,7 +137,7 @@ def test_a_saved_chat_shows_its_steps_and_files_again_and_sends_them_back(host, 
     page.locator(".chat").click()
 
     expect(answer(page).locator(".trace li")).to_have_text(
-        ["Done: Running code · ls · 2s", "Failed: Reading file · gone.txt · 0s", "table.csv · 3 KB"])
+        ["Done: Ran code · ls · 2s", "Failed: Reading file · gone.txt · 0s", "table.csv · 3 KB"])
     ask(page, "again")
     expect(page.locator(".message.assistant")).to_have_count(2)
     finished(page)
@@ -153,7 +153,7 @@ def test_steps_of_an_answer_go_with_the_next_message(host, chat):
     finished(chat)
 
     sent = host.sent()[1]["messages"][1]
-    assert sent["steps"] == [{"tool": "shell", "detail": "ls", "ok": True, "seconds": 1.2, "receipt": "r1"}]
+    assert sent["steps"] == [{"tool": "shell", "detail": "ls", "ok": True, "seconds": 1.2, "receipt": "r1", "at": 0}]
     assert sent["artifacts"] == [FILE]
 
 

@@ -378,7 +378,7 @@ test("a file that is told of twice belongs to its step once, and both are kept w
     bench.handle({ type: "ended", reader });
     const { message, files, outcome } = bench.last("finish");
     assert.deepEqual(files.map(({ name }) => name), ["late.csv"]);
-    assert.deepEqual(message.steps, [{ tool: "shell", detail: "ls", ok: true, seconds: 2.2, receipt: "r1" }]);
+    assert.deepEqual(message.steps, [{ tool: "shell", detail: "ls", ok: true, seconds: 2.2, receipt: "r1", at: 0 }]);
     assert.equal(message.artifacts.length, 3);
     assert.equal(outcome.stoppedBy, "round limit");
 });

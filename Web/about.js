@@ -1,0 +1,15 @@
+// What this is, and whose work it stands on.
+
+import { make } from "./elements.js";
+import { openSheet } from "./sheet.js";
+import { t } from "./strings.js";
+
+export function openAbout(engine) {
+    return openSheet({ id: "about", title: t("about") }, (body) => {
+        const licences = make("a", "text", t("aboutLicenses"));
+        Object.assign(licences, { href: "vendor/LICENSES.txt", target: "_blank", rel: "noopener" });
+        body.append(make("p", "", t("aboutBody")));
+        if (typeof engine === "string" && engine !== "") body.append(make("p", "now", t("settingsNow", engine)));
+        body.append(make("p", "hint", t("aboutLibraries")), licences);
+    });
+}
