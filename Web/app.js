@@ -5,7 +5,7 @@ import { attachmentsOf, messageFields } from "./attachment-fields.js";
 import { Attachments } from "./attachments.js";
 import { Composer, followViewport } from "./composer.js";
 import { Drawer } from "./drawer.js";
-import { icon, loadStyles, make, makeButton } from "./elements.js";
+import { icon, loadIcons, loadStyles, make, makeButton } from "./elements.js";
 import { Model } from "./model.js";
 import { Notices } from "./notices.js";
 import { fillWords, language, listed, moreWords, number, t } from "./strings.js";
@@ -31,6 +31,7 @@ let sent = null;
 let shares = null;
 
 document.documentElement.lang = language;
+loadIcons().catch(() => {});
 fillWords(document);
 for (const element of document.querySelectorAll("[data-icon]")) element.prepend(icon(element.dataset.icon));
 followViewport();

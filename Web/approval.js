@@ -62,6 +62,8 @@ export class ApprovalCard {
     /** Waiting, sending, or how it was answered. A settled card folds to one line. */
     show(state, until) {
         this.#ask.until = until;
+        // Told twice, by the answer's own reply and by the turn: what is folded stays as it is, and so does the focus.
+        if (!this.isOpen && this.element.dataset.state === state) return;
         this.isOpen = state === "waiting" || state === "sending";
         this.element.dataset.state = state;
         if (!this.isOpen) {

@@ -10,7 +10,7 @@ import { inOrder, ownWords } from "./text.js";
 import { addReceipts, Trace } from "./trace.js";
 
 /** Messages drawn at first; older ones come in steps of as many, on demand. */
-const PAGE = 40;
+const PAGE = 20;
 /** Nearer than this to the end, the view follows the answer. */
 const STICK = 90;
 
@@ -295,8 +295,8 @@ class LiveAnswer {
         if (wasOpen && !card.isOpen) {
             if (this.#textOf(this.#pieces.length - 1, text).trim() !== "") this.#begin(text.length);
             this.#trace.addAnswered(card.element);
-            if (card.hadFocus) card.focusLine();
         }
+        if (!card.isOpen && card.hadFocus) card.focusLine();
         this.#showBusy();
     }
 

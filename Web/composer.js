@@ -1,5 +1,6 @@
 // The message box, Send and Stop, and the strip above them that says what is going on.
 
+import { setIcon } from "./elements.js";
 import { percent, t } from "./strings.js";
 import { visible } from "./text.js";
 
@@ -184,7 +185,7 @@ export class Composer {
         form.dataset.mode = name;
         send.setAttribute("aria-label", t(name));
         send.title = t(name);
-        send.querySelector("use").setAttribute("href", `icons.svg#${name}`);
+        setIcon(send.querySelector("svg"), name);
     }
 
     // Where the style sheet's `field-sizing` is known the box grows by itself, without a layout forced at every key.

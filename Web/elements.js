@@ -29,10 +29,23 @@ export function icon(name) {
     const svg = document.createElementNS(space, "svg");
     svg.setAttribute("class", "icon");
     svg.setAttribute("aria-hidden", "true");
-    const use = document.createElementNS(space, "use");
-    use.setAttribute("href", `icons.svg#${name}`);
-    svg.append(use);
+    svg.append(document.createElementNS(space, "use"));
+    setIcon(svg, name);
     return svg;
+}
+
+export function setIcon(svg, name) {
+    svg.firstElementChild.setAttribute("href", `#icon-${name}`);
+}
+
+/** Takes the symbols into the page: one that is looked up in another file shows a moment after what it stands in. */
+export async function loadIcons() {
+    const text = await (await fetch("icons.svg")).text();
+    const sprite = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    for (const symbol of sprite.querySelectorAll("symbol")) symbol.id = `icon-${symbol.id}`;
+    sprite.setAttribute("hidden", "");
+    sprite.setAttribute("aria-hidden", "true");
+    document.body.append(document.importNode(sprite, true));
 }
 
 const styles = new Map();

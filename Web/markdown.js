@@ -12,6 +12,10 @@ const INLINE_LIMIT = 20_000;
 /** markdown-it 10 fills short table rows up to the header's width, so a wide header with many rows is quadratic. */
 const COLUMN_LIMIT = 64;
 
+/** Code longer than this goes uncoloured, and in pieces of so many lines. */
+const LONG_CODE = 40_000;
+const PIECE_LINES = 80;
+
 const allowed = {
     ALLOWED_TAGS: ["a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "li",
         "ol", "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"],
@@ -161,9 +165,21 @@ function frameCode(pre, live) {
     head.append(label, copy);
     pre.replaceWith(frame);
     frame.append(head, pre);
-    if (!live) highlight(code, language, (html) => purify.sanitize(html, {
+    if (!live && code.textContent.length > LONG_CODE) inPieces(frame, code);
+    else if (!live) highlight(code, language, (html) => purify.sanitize(html, {
         ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"], ALLOW_DATA_ATTR: false, RETURN_DOM_FRAGMENT: true,
     }));
+}
+
+// So that only what is in sight is laid out; the pieces' texts together are still the whole code, for Copy.
+function inPieces(frame, code) {
+    frame.classList.add("long");
+    const lines = code.textContent.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+    const pieces = [];
+    for (let start = 0; start < lines.length; start += PIECE_LINES) {
+        pieces.push(make("span", "piece", lines.slice(start, start + PIECE_LINES).join("")));
+    }
+    code.replaceChildren(...pieces);
 }
 
 /**

@@ -1,6 +1,6 @@
 // The settings: each control is there when the host keeps its key, says when it takes effect, and is saved at once.
 
-import { make, makeButton } from "./elements.js";
+import { icon, make, makeButton } from "./elements.js";
 import { actionRow, confirmSheet, openSheet } from "./sheet.js";
 import { chooseLanguage, duration, LANGUAGES, languageChoice, number, t } from "./strings.js";
 
@@ -214,7 +214,9 @@ class Settings {
         const everything = make("a", "row");
         everything.href = this.#host.exportAllAddress;
         everything.download = "";
-        everything.append(t("exportAll"), make("small", "", t("exportAllHint")));
+        const words = make("span", "", t("exportAll"));
+        words.append(make("small", "", t("exportAllHint")));
+        everything.append(icon("export"), words);
         const input = make("input");
         Object.assign(input, { type: "file", hidden: true, accept: ".json,application/json", name: "import" });
         input.addEventListener("change", () => {

@@ -362,6 +362,8 @@ class ScriptedHost:
     def _handler(host):
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # Head and body are two writes: with Nagle's algorithm the second waits 40 ms for the first to be acknowledged.
+            disable_nagle_algorithm = True
 
             def log_message(self, *_):
                 pass

@@ -196,11 +196,11 @@ def test_a_branch_of_a_chat_not_drawn_whole_begins_at_the_right_message(host, op
     host.cold, host.bound = False, host.save_chat("Long", messages)
     page = open_page(host.url)
 
-    more(page, page.locator(".message", has_text="message 71")).get_by_role("button", name="Branch from here").click()
+    more(page, page.locator(".message", has_text="message 91")).get_by_role("button", name="Branch from here").click()
 
     expect(page.locator(".notice")).to_contain_text("This is a new chat")
-    expect(page.locator(".message .body").last).to_have_text("message 71")
-    assert [body for _, path, body in host.requests if path.endswith("/branch")] == [{"messages": 72}]
+    expect(page.locator(".message .body").last).to_have_text("message 91")
+    assert [body for _, path, body in host.requests if path.endswith("/branch")] == [{"messages": 92}]
 
 
 @pytest.mark.parametrize("cut", [{"truncated": True}, {"aborted": True}])

@@ -274,17 +274,18 @@ def test_new_chat_starts_empty_and_the_old_one_stays_listed(host, chat):
 
 
 def test_a_long_chat_shows_its_end_and_brings_earlier_messages_on_demand(host, open_page):
-    messages = [{"role": ("user", "assistant")[index % 2], "content": f"message {index}"} for index in range(100)]
+    messages = [{"role": ("user", "assistant")[index % 2], "content": f"message {index}"} for index in range(90)]
     host.cold, host.bound = False, host.save_chat("Long", messages)
     page = open_page(host.url)
-    expect(page.locator(".message")).to_have_count(40)
+    expect(page.locator(".message")).to_have_count(20)
     expect(page.locator(".message").last).to_be_in_viewport()
 
-    page.get_by_role("button", name="Show 40 earlier messages").click()
-    expect(page.locator(".message")).to_have_count(80)
-    page.get_by_role("button", name="Show 20 earlier messages").click()
+    for drawn in (40, 60, 80):
+        page.get_by_role("button", name="Show 20 earlier messages").click()
+        expect(page.locator(".message")).to_have_count(drawn)
+    page.get_by_role("button", name="Show 10 earlier messages").click()
 
-    expect(page.locator(".message").first).to_have_text("message 0")
+    expect(page.locator(".message .body").first).to_have_text("message 0")
 
 
 # What an answer looks like
@@ -301,6 +302,20 @@ def test_code_is_coloured_and_its_copy_is_the_whole_code(host, chat):
     answer(chat).get_by_role("button", name="Copy the code").click()
     expect(answer(chat).get_by_role("button", name="Copy the code")).to_have_text("Copied")
     assert chat.evaluate("navigator.clipboard.readText()") == f"def f():\n{code}\n"
+
+
+def test_very_long_code_is_drawn_in_pieces_and_copied_whole(host, chat):
+    code = "\n".join(f"{n:05d} {'x' * (n % 90)}" for n in range(2_000)) + "\n"
+    host.script([{"token": f"Output:\n\n```\n{code}```\n"}], done())
+
+    ask(chat, "code")
+    finished(chat)
+
+    expect(answer(chat).locator(".piece")).to_have_count(25)
+    expect(answer(chat).locator(".piece").last).to_contain_text("01999")
+    answer(chat).get_by_role("button", name="Copy the code").click()
+    expect(answer(chat).get_by_role("button", name="Copy the code")).to_have_text("Copied")
+    assert chat.evaluate("navigator.clipboard.readText()") == code
 
 
 def test_copying_an_answer_gives_its_markdown(host, chat):
