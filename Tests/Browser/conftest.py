@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
+from screens import DESK
 
 from scripted_host import ScriptedHost
 
 ROOT = Path(__file__).resolve().parents[2]
-DESK = {"width": 1280, "height": 860}
-PHONE = {"width": 360, "height": 780}
 
 expect.set_options(timeout=10_000)
 

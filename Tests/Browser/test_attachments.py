@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from conftest import PHONE
+from screens import PHONE
 from scripted_host import Refuse, done, words
 
 NETWORK = ("Failed to load resource", "net::ERR")

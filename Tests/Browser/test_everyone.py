@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from conftest import DESK, PHONE
+from screens import DESK, PHONE
 from scripted_host import Ask, Wait, done, step, words
 
 # The table with every entry in brackets, served in place of another language.

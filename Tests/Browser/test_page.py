@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from conftest import DESK, PHONE
+from screens import DESK, PHONE
 from scripted_host import Drop, Refuse, Wait, done, words
 
 NETWORK = ("Failed to load resource", "net::ERR")

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from conftest import PHONE
+from screens import PHONE
 from scripted_host import Ask, Wait, done, step, words
 
 NETWORK = ("Failed to load resource", "net::ERR")
