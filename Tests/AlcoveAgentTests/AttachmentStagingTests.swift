@@ -86,6 +86,20 @@ struct AttachmentStagingTests {
         #expect(staged == ["_rf.txt", "_hidden.txt", "b.txt", "\u{1F600} x.txt"])
     }
 
+    @Test func aRecordGoesWithItsWorkspace() async throws {
+        let place = try Place()
+        let staging = AttachmentStaging(folder: place.path + "/workspaces")
+        let file = try place.upload("1", "one", as: "a.txt")
+        let workspaces = ConfinedPaths(workspace: place.path + "/workspaces")
+        for name in ["chat", "other"] {
+            mkdir(place.path + "/workspaces/" + name, 0o700)
+            _ = try await staging.stage([file], in: name)
+        }
+        try workspaces.remove("other", recursively: true)
+        await staging.forgetLost()
+        #expect(try workspaces.list(".").map(\.name) == ["chat", "chat.files.json"])
+    }
+
     @Test func aFileThatIsGoneIsSaid() async throws {
         let place = try Place()
         let file = AttachmentStaging.File(key: "1", shownName: "a.txt", path: place.path + "/uploads/none")

@@ -54,9 +54,21 @@ package actor AttachmentStaging {
         return names.filter { entry in files.contains { $0.key == entry.key } }
     }
 
+    /// Removes the records of workspaces that are gone: names of files would otherwise outlive their chat.
+    package func forgetLost() {
+        let paths = ConfinedPaths(workspace: folder)
+        guard let entries = try? paths.list(".") else { return }
+        let names = Set(entries.map(\.name))
+        for name in names where name.hasSuffix(AttachmentStaging.recordEnding) {
+            if !names.contains(String(name.dropLast(AttachmentStaging.recordEnding.count))) { try? paths.remove(name) }
+        }
+    }
+
     // MARK: The record
 
-    private func recordName(_ workspace: String) -> String { workspace + ".files.json" }
+    private static let recordEnding = ".files.json"
+
+    private func recordName(_ workspace: String) -> String { workspace + AttachmentStaging.recordEnding }
 
     private func record(of workspace: String) -> [String: String] {
         guard

@@ -45,6 +45,7 @@ extension HostServices {
         while !Task.isCancelled {
             // A store that cannot be read now may be read in an hour; nothing is removed without having asked it.
             _ = try? await sweepUploads()
+            await staging.forgetLost()
             do { try await clock.sleep(for: .seconds(3600)) } catch { return }
         }
     }
