@@ -86,6 +86,13 @@ struct AttachmentStagingTests {
         #expect(staged == ["_rf.txt", "_hidden.txt", "b.txt", "\u{1F600} x.txt"])
     }
 
+    @Test func aCopyThatAnEndLeftHalfDoneIsTakenAway() async throws {
+        let place = try Place()
+        try place.workspace.create(".alcove-copy-0123.tmp", Array("half".utf8))
+        _ = try await place.stage(try place.upload("1", "one", as: "a.txt"))
+        #expect(try place.names() == ["a.txt"])
+    }
+
     @Test func aRecordGoesWithItsWorkspace() async throws {
         let place = try Place()
         let staging = AttachmentStaging(folder: place.path + "/workspaces")

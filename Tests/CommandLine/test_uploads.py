@@ -1,5 +1,6 @@
 """Uploads: what is taken, how it is kept, how it is served, what happens to files made to do harm."""
 
+import http.client
 import io
 import os
 import random
@@ -175,6 +176,19 @@ def test_too_large_and_too_much(serve, root):
     assert upload(host, "a.txt", b"x" * 700_000)[0] == 200
     assert upload(host, "a.txt", b"x" * 700_000)[0] == 507
     assert upload(host, "a.txt", b"x" * 100_000)[0] == 200
+
+
+def test_a_body_of_unknown_length_is_taken(host):
+    headers, body = form(("a.txt", b"hello " * 200_000, None))
+    connection = http.client.HTTPConnection(host.url[7:])
+    pieces = (body[place : place + 70_001] for place in range(0, len(body), 70_001))
+    connection.request(
+        "POST", "/api/upload", pieces, {**headers, "Authorization": f"Bearer {host.token}"}, encode_chunked=True)
+    answer = connection.getresponse()
+
+    assert answer.status == 200, answer.read()
+    (name,) = kept(host)
+    assert (host.root / "uploads" / name).read_bytes() == b"hello " * 200_000
 
 
 def test_many_at_once_share_the_room_and_mix_nothing(serve, root):

@@ -33,6 +33,9 @@ package actor AttachmentStaging {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     /// The folder of all workspaces, which holds the records.
     private let folder: String
+    /// Workspaces from which the copies that an end of the program left half done have been taken.
+    private var tidied: Set<String> = []
+    private static let copyBeginning = ".alcove-copy-"
 
     package init(folder: String) { self.folder = folder }
 
@@ -44,6 +47,7 @@ package actor AttachmentStaging {
     package func stage(_ files: [File], in workspace: String) throws -> [String: String] {
         if files.isEmpty { return [:] }
         let target = ConfinedPaths(workspace: folder + "/" + workspace)
+        tidy(workspace, target)
         let known = record(of: workspace)
         var names = known
         for file in files {
@@ -52,6 +56,13 @@ package actor AttachmentStaging {
         }
         if names != known { try keep(names, of: workspace) }
         return names.filter { entry in files.contains { $0.key == entry.key } }
+    }
+
+    private func tidy(_ workspace: String, _ target: ConfinedPaths) {
+        guard tidied.insert(workspace).inserted, let entries = try? target.list(".") else { return }
+        for entry in entries where entry.name.hasPrefix(AttachmentStaging.copyBeginning) {
+            try? target.remove(entry.name)
+        }
     }
 
     /// Removes the records of workspaces that are gone: names of files would otherwise outlive their chat.
@@ -89,7 +100,7 @@ package actor AttachmentStaging {
 
     /// Copies a file under the first name that is free, or finds that it is there.
     private func place(_ file: File, in target: ConfinedPaths, taken: Set<String>) throws -> String {
-        let copy = ".alcove-\(hexText(Platform.randomBytes(8))).tmp"
+        let copy = AttachmentStaging.copyBeginning + hexText(Platform.randomBytes(8)) + ".tmp"
         let wanted = AttachmentStaging.workspaceName(file.shownName)
         var hasCopied = false
         defer { if hasCopied { try? target.remove(copy) } }
