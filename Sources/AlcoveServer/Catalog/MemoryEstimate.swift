@@ -19,7 +19,7 @@ package struct ModelShape: Sendable, Hashable {
     }
 }
 
-/// The memory one chat at its full length will take. An upper bound: layers with a sliding window need less.
+/// The memory a model takes once a chat has reached its full length. An upper bound: layers with a sliding window need less.
 package struct MemoryEstimate: Sendable, Hashable {
     package var weightBytes: UInt64
     package var cacheBytes: UInt64
@@ -37,6 +37,8 @@ package struct MemoryEstimate: Sendable, Hashable {
     /// Tokens computed in one go (`ContextHandle.batchTokens`).
     private static let batch = 512.0
     private static let longestUnasked = 8_192
+    /// Chats the engine has room for at once, each as long as the longest (`EngineLoop.Options.sequences`).
+    private static let sequences = 2.0
 
     /// - Parameters:
     ///   - bytes: the files that are loaded, where there is no header yet.
@@ -50,7 +52,8 @@ package struct MemoryEstimate: Sendable, Hashable {
         let known = shape?.cacheBytesPerToken ?? cacheBytesPerToken.map(Double.init)
         guessesCache = known == nil
         let share = (MemoryEstimate.cacheBits[cacheType] ?? 16) / 16
-        cacheBytes = UInt64(min((known ?? MemoryEstimate.usualCacheBytes) * share * Double(tokens), 1e18))
+        cacheBytes = UInt64(
+            min((known ?? MemoryEstimate.usualCacheBytes) * share * Double(tokens) * MemoryEstimate.sequences, 1e18))
         // One row of scores for each token of a batch, and some rows of the layers' width.
         let vocabulary = Double(shape?.vocabularySize ?? 262_144), width = Double(shape?.embeddingLength ?? 4_096)
         computeBytes = UInt64(min(MemoryEstimate.batch * 4 * (vocabulary + 8 * width), 1e18))

@@ -31,12 +31,12 @@ struct CatalogTests {
         let long = MemoryEstimate(shape: shape, bytes: 900, context: 100_000, cacheType: "f16")
         let unknown = MemoryEstimate(shape: nil, bytes: 900, context: 1_000, cacheType: "f16")
 
-        #expect(asked.weightBytes == 1_000 && asked.cacheBytes == 10_880 && !asked.guessesCache)
+        #expect(asked.weightBytes == 1_000 && asked.cacheBytes == 21_760 && !asked.guessesCache)
         #expect(asked.computeBytes == 512 * 4 * (100 + 8 * 50))
-        #expect(asked.totalBytes == 1_000 + 10_880 + 1_024_000)
-        #expect(unasked.cacheBytes == 40_960)
-        #expect(long.cacheBytes == 40_960)
-        #expect(unknown.weightBytes == 900 && unknown.cacheBytes == 65_536_000 && unknown.guessesCache)
+        #expect(asked.totalBytes == 1_000 + 21_760 + 1_024_000)
+        #expect(unasked.cacheBytes == 81_920)
+        #expect(long.cacheBytes == 81_920)
+        #expect(unknown.weightBytes == 900 && unknown.cacheBytes == 131_072_000 && unknown.guessesCache)
     }
 
     @Test func whetherItFitsIsSaidWithBothNumbers() {
