@@ -2,13 +2,14 @@
 
 import base64
 import hashlib
+import ipaddress
 import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import threading
-from pathlib import Path
 
 import pytest
 from program import PROGRAM
@@ -465,7 +466,7 @@ def test_a_disk_that_fills_up_keeps_what_arrived_and_goes_on_when_there_is_room(
 
 # T24: kills
 def test_a_download_killed_at_random_points_becomes_the_original(server, target):
-    data = random.Random(2).randbytes(6_000_000)
+    data = random.Random(2).randbytes(10_000_000)
     one = server(data)
     one.piece, one.pause = 16 << 10, 0.0002
     chance = random.Random(3)
@@ -618,9 +619,23 @@ def test_a_redirect_into_the_own_network_is_refused(server, download, target, lo
     assert not target.exists()
 
 
-def test_a_name_that_leads_to_this_device_is_refused_on_the_connected_address(server, download, target):
+@pytest.fixture
+def own_name():
+    """A name that this machine knows as an address of its own, and that does not say so."""
+    for name in [os.uname().nodename, "ip6-loopback", "ip6-localhost", "localhost.localdomain"]:
+        try:
+            found = {item[4][0].split("%")[0] for item in socket.getaddrinfo(name, 80)}
+        except OSError:
+            continue
+        if name != "localhost" and all(not ipaddress.ip_address(address).is_global for address in found):
+            return name
+    print("\nSKIPPED: this machine knows itself by no name.")
+    pytest.skip("this machine knows itself by no name")
+
+
+def test_a_name_that_leads_to_this_device_is_refused_on_the_connected_address(server, download, target, own_name):
     one = server()
-    name = os.uname().nodename  # known to this machine as an address of its own
+    name = own_name
     url = one.url.replace("127.0.0.1", name)
 
     result = download(url)

@@ -6,9 +6,9 @@ extension PlumbingCommand {
     static let download = Command(
         name: "download", summary: "Bring one file; an unfinished FILE.part is resumed.",
         discussion: """
-            Exit code 0 only when FILE is complete; 69 when the same command may succeed later, and it then goes on where \
-            it stopped. A literal address of this device or its network, typed here, is allowed; a name that leads to one, \
-            or a redirect, is refused without --allow-host. Proxies are not used.
+            Exit code 0 only when FILE is complete; 69 when the same command may succeed later, and it then goes on where
+            it stopped. A literal address of this device or its network, typed here, is allowed; a name that leads to one,
+            or a redirect to another host, is refused without --allow-host. Proxies are not used.
             """,
         arguments: [
             Command.Argument(name: "URL", help: "http:// or https://; a name and password in it go to that host only."),
