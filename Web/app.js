@@ -8,8 +8,8 @@ import { Drawer } from "./drawer.js";
 import { icon, loadIcons, loadStyles, make, makeButton } from "./elements.js";
 import { Model } from "./model.js";
 import { Notices } from "./notices.js";
-import { fillWords, language, listed, moreWords, number, t } from "./strings.js";
-import { ownWords, visible } from "./text.js";
+import { fillWords, language, moreWords, number, t } from "./strings.js";
+import { ownWords } from "./text.js";
 import { Transport, WATCH_EVERY } from "./transport.js";
 
 const $ = (id) => document.getElementById(id);
@@ -466,53 +466,16 @@ function cancelEdit() {
     composer.focus();
 }
 
-async function branch(index) {
-    try {
-        const { id } = await host.branch(chat.id, index + 1);
-        if (await openChat(id)) notices.add({ sentence: t("branched"), quiet: true });
-        refreshChats();
-    } catch (error) {
-        failed(error);
-    }
-}
+/** What branching, undoing and redoing need of the page. */
+const page = {
+    host, composer, attachments, notices, failed, openChat, refreshChats, keepDraft, cancelEdit, showMessages,
+    get chat() {
+        return chat;
+    },
+};
 
-/** Takes back the newest turn: its messages, and what it did to the chat's files. Its words go back into the box. */
-async function undo() {
-    const { id } = chat;
-    const files = attachmentsOf(chat.history.findLast(({ role }) => role === "user") ?? {});
-    try {
-        const { messages, text = "", files: names = [], canRedo } = await host.rewind(id);
-        if (chat.id !== id) return;
-        showMessages(messages);
-        if (editing) cancelEdit();
-        const words = ownWords(text);
-        composer.giveBack(words);
-        attachments.giveBack(files);
-        keepDraft(composer.text);
-        const sentence = names.length > 0 ? t("undoneFiles", listed(names.map(visible))) : t("undone");
-        notices.clear();
-        notices.add({ sentence, quiet: true, actions: canRedo ? [[t("redo"), () => redo(id, words, files)]] : [] });
-        composer.focusOnDesk();
-        refreshChats();
-    } catch (error) {
-        failed(error);
-    }
-}
-
-async function redo(id, words, files) {
-    try {
-        const { messages } = await host.redo(id);
-        if (chat.id !== id) return;
-        showMessages(messages);
-        if (composer.text.startsWith(words)) composer.text = composer.text.slice(words.length).trimStart();
-        attachments.remove(files.map(({ file }) => file));
-        keepDraft(composer.text);
-        notices.add({ sentence: t("redone"), quiet: true });
-        refreshChats();
-    } catch (error) {
-        failed(error);
-    }
-}
+const branch = (index) => sheet(async () => (await import("./message-acts.js")).branch(page, index));
+const undo = () => sheet(async () => (await import("./message-acts.js")).undo(page));
 
 function showMessages(messages) {
     if (!Array.isArray(messages)) return void openChat(chat.id);

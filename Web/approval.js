@@ -97,6 +97,7 @@ export class ApprovalCard {
     }
 
     focusLine() {
+        this.hadFocus = false;
         this.element.querySelector("summary")?.focus({ preventScroll: true });
     }
 }

@@ -99,6 +99,7 @@ class Models {
             const card = make("li", "card");
             const title = make("h4", "", displayName(file));
             const actions = make("div", "actions");
+            actions.append(make("span", "gap"));
             this.#addUse(actions, file, displayName(file));
             card.append(title, make("p", "facts", file), actions);
             list.append(card);

@@ -53,7 +53,7 @@ def test_one_call_is_approved_one_refused_and_the_receipts_are_there(entry, open
     expect(card.last).to_contain_text("rm -rf /")
     card.last.get_by_role("button", name="Refuse").click()
     answer = page.locator(".message.assistant").last
-    expect(answer.locator(".body")).to_contain_text("nothing was removed")
+    expect(answer.locator(".body").last).to_contain_text("nothing was removed")
     expect(answer.locator("footer")).to_be_visible()
 
     files = list((root / "workspaces").rglob("plan.txt"))

@@ -88,10 +88,6 @@ export const words = {
     },
 
     goOnPrompt: "Go on exactly where you stopped. Do not repeat anything.",
-    undone: "The last message and its answer were taken back.",
-    undoneFiles: (names) => `The last message and its answer were taken back, and these files are as before: ${names}.`,
-    redo: "Redo",
-    redone: "It is all there again.",
     editing: "Editing an earlier message. Sending replaces it and what came after.",
     attach: "Attach a file",
     attachFile: "File",
@@ -151,7 +147,6 @@ export const words = {
     openSettings: "Open Settings",
     copyFailed: "The browser did not allow copying.",
     chatGone: "That chat is no longer there.",
-    branched: "This is a new chat with everything up to there.",
     gateTitle: "This page has lost its key.",
     gateBody: "Open Alcove again with the link that the program printed when it started. A link works for one launch only.",
     plainText: "Formatting is not available, so answers are shown as plain text. Run Scripts/bootstrap to put it right.",

@@ -85,10 +85,6 @@ export const words = {
     },
 
     goOnPrompt: "请从中断的地方继续，不要重复已有内容。",
-    undone: "已撤回最后一条消息及其回答。",
-    undoneFiles: (names) => `已撤回最后一条消息及其回答，以下文件已恢复原样：${names}。`,
-    redo: "重做",
-    redone: "已全部恢复。",
     editing: "正在编辑较早的消息。发送后将替换它及其后的内容。",
     attach: "添加文件",
     attachFile: "文件",
@@ -148,7 +144,6 @@ export const words = {
     openSettings: "打开设置",
     copyFailed: "浏览器不允许复制。",
     chatGone: "那个聊天已经不在了。",
-    branched: "这是一个新聊天，包含到那里为止的全部内容。",
     gateTitle: "此页面失去了密钥。",
     gateBody: "请用程序启动时显示的链接重新打开 Alcove。每个链接只在一次启动中有效。",
     plainText: "无法使用格式，回答以纯文本显示。运行 Scripts/bootstrap 可以修复。",

@@ -16,6 +16,9 @@ package struct Workspaces: Sendable {
 
     /// Removes a chat's folder with all that is in it.
     package func forget(_ chat: ChatID) {
-        try? ConfinedPaths(workspace: folder).remove(chat.text, recursively: true)
+        let paths = ConfinedPaths(workspace: folder)
+        try? paths.remove(chat.text, recursively: true)
+        // Which upload became which of its files.
+        try? paths.remove(chat.text + ".files.json")
     }
 }

@@ -1,0 +1,47 @@
+// Branching off from a message, and taking the newest turn back with what it did to the chat's files.
+
+import { attachmentsOf } from "./attachment-fields.js";
+import { listed, moreWords, t } from "./strings.js";
+import { ownWords, visible } from "./text.js";
+
+await moreWords();
+
+/** A new chat with everything up to the message with this index. */
+export async function branch(page, index) {
+    const { id } = await page.host.branch(page.chat.id, index + 1);
+    if (await page.openChat(id)) page.notices.add({ sentence: t("branched"), quiet: true });
+    page.refreshChats();
+}
+
+/** Takes back the newest turn: its messages, and what it did to the chat's files. Its words go back into the box. */
+export async function undo(page) {
+    const { id, history } = page.chat;
+    const attached = attachmentsOf(history.findLast(({ role }) => role === "user") ?? {});
+    const { messages, text = "", files = [], canRedo } = await page.host.rewind(id);
+    if (page.chat.id !== id) return;
+    page.showMessages(messages);
+    page.cancelEdit();
+    const words = ownWords(text);
+    page.composer.giveBack(words);
+    page.attachments.giveBack(attached);
+    page.keepDraft(page.composer.text);
+    page.notices.clear();
+    page.notices.add({
+        sentence: files.length > 0 ? t("undoneFiles", listed(files.map(visible))) : t("undone"), quiet: true,
+        actions: canRedo ? [[t("redo"), () => redo(page, id, words, attached).catch(page.failed)]] : [],
+    });
+    page.composer.focusOnDesk();
+    page.refreshChats();
+}
+
+async function redo(page, id, words, attached) {
+    const { messages } = await page.host.redo(id);
+    if (page.chat.id !== id) return;
+    page.showMessages(messages);
+    const { composer } = page;
+    if (composer.text.startsWith(words)) composer.text = composer.text.slice(words.length).trimStart();
+    page.attachments.remove(attached.map(({ file }) => file));
+    page.keepDraft(composer.text);
+    page.notices.add({ sentence: t("redone"), quiet: true });
+    page.refreshChats();
+}
