@@ -567,6 +567,7 @@ async function openSession(id) {
     showTitle();
     drawer.mark(chat.id);
     dispatch({ type: "opened", conversation: chat.id, activeTurn: session.activeTurn ?? null });
+    if (session.canRedo) sheet(async () => (await import("./message-acts.js")).offerRedo(page));
     return true;
 }
 

@@ -34,6 +34,20 @@ export function fromListing({ running, state, error, progress }) {
 }
 
 /**
+ * A catalogue entry with what the card needs of its memory: `fits`, `tight` (the device is large enough, and too much of
+ * it is taken now), `needsBytes`, `freeBytes`, `deviceBytes`.
+ */
+export function withMemory(entry) {
+    const { verdict, needBytes, freeBytes, deviceBytes } = entry.fit ?? {};
+    return {
+        ...entry,
+        fits: entry.fits ?? verdict !== "tooBig", tight: verdict === "tight",
+        needsBytes: entry.needsBytes ?? needBytes ?? null, freeBytes: entry.freeBytes ?? freeBytes ?? null,
+        deviceBytes: entry.deviceBytes ?? deviceBytes ?? null,
+    };
+}
+
+/**
  * The entries in two piles: at most three to begin with, and the rest. What is on the device always belongs to the
  * first; what runs here comes before what does not, then small devices' models, then small files.
  */

@@ -8,8 +8,8 @@ await moreWords();
 
 /** A new chat with everything up to the message with this index. */
 export async function branch(page, index) {
-    const { id } = await page.host.branch(page.chat.id, index + 1);
-    if (await page.openChat(id)) page.notices.add({ sentence: t("branched"), quiet: true });
+    const { id, notice } = await page.host.branch(page.chat.id, index + 1);
+    if (await page.openChat(id)) page.notices.add({ sentence: t("branched"), hint: notice, quiet: !notice });
     page.refreshChats();
 }
 
@@ -17,31 +17,39 @@ export async function branch(page, index) {
 export async function undo(page) {
     const { id, history } = page.chat;
     const attached = attachmentsOf(history.findLast(({ role }) => role === "user") ?? {});
-    const { messages, text = "", files = [], canRedo } = await page.host.rewind(id);
+    const { messages, text, files = [], canRedo, notice } = await page.host.rewind(id);
     if (page.chat.id !== id) return;
     page.showMessages(messages);
     page.cancelEdit();
-    const words = ownWords(text);
+    const words = ownWords(text ?? "");
     page.composer.giveBack(words);
     page.attachments.giveBack(attached);
     page.keepDraft(page.composer.text);
     page.notices.clear();
     page.notices.add({
-        sentence: files.length > 0 ? t("undoneFiles", listed(files.map(visible))) : t("undone"), quiet: true,
+        sentence: files.length > 0 ? t("undoneFiles", listed(files.map(visible))) : t("undone"), hint: notice, quiet: !notice,
         actions: canRedo ? [[t("redo"), () => redo(page, id, words, attached).catch(page.failed)]] : [],
     });
     page.composer.focusOnDesk();
     page.refreshChats();
 }
 
+/** After a reload: what was taken back before it can still be brought back. */
+export function offerRedo(page) {
+    const { id } = page.chat;
+    page.notices.add({
+        sentence: t("redoWaiting"), quiet: true, actions: [[t("redo"), () => redo(page, id, "", []).catch(page.failed)]],
+    });
+}
+
 async function redo(page, id, words, attached) {
-    const { messages } = await page.host.redo(id);
+    const { messages, notice } = await page.host.redo(id);
     if (page.chat.id !== id) return;
     page.showMessages(messages);
     const { composer } = page;
     if (composer.text.startsWith(words)) composer.text = composer.text.slice(words.length).trimStart();
     page.attachments.remove(attached.map(({ file }) => file));
     page.keepDraft(composer.text);
-    page.notices.add({ sentence: t("redone"), quiet: true });
+    page.notices.add({ sentence: t("redone"), hint: notice, quiet: !notice });
     page.refreshChats();
 }

@@ -1,6 +1,6 @@
 // The models: what is on this device, what fits it, downloads with their progress, Use and Delete.
 
-import { afterFrame, begun, fromListing, isHere, sorted } from "./download-state.js";
+import { afterFrame, begun, fromListing, isHere, sorted, withMemory } from "./download-state.js";
 import { make, makeButton, makeFold } from "./elements.js";
 import { confirmSheet, openSheet } from "./sheet.js";
 import { duration, fileSize, listed, number, percent, t } from "./strings.js";
@@ -52,7 +52,7 @@ class Models {
             const [entries, jobs, files] = await Promise.all([
                 this.#host.catalog(), this.#host.downloads().catch(() => []), this.#host.models().catch(() => null),
             ]);
-            this.#entries = entries;
+            this.#entries = entries.map(withMemory);
             this.#files = Array.isArray(files?.models) ? files.models : [];
             for (const job of jobs) {
                 if (this.#jobs.get(job.id)?.state === "running") continue;
@@ -297,14 +297,16 @@ function facts(entry) {
     ].filter(Boolean).join(" · ");
 }
 
-function memoryWords({ fits, needsBytes, freeBytes, minDeviceMemoryGB, state, installedBytes, totalBytes }) {
-    if (fits === false) {
-        return needsBytes > 0 && freeBytes >= 0
-            ? t("modelTooBigWhy", fileSize(needsBytes), fileSize(freeBytes))
-            : t("modelTooBigPlain", fileSize(1e9 * (minDeviceMemoryGB ?? 0)));
+function memoryWords({ fits, tight, needsBytes, freeBytes, deviceBytes, minDeviceMemoryGB, state, installedBytes, totalBytes }) {
+    const known = needsBytes > 0 && Number.isFinite(freeBytes);
+    if (!fits) {
+        // What is too big for the device may still be less than what is free on it: then its makers' word counts.
+        if (known && needsBytes > freeBytes) return t("modelTooBigWhy", fileSize(needsBytes), fileSize(freeBytes));
+        const made = fileSize(1e9 * (minDeviceMemoryGB ?? 0));
+        return deviceBytes > 0 ? t("modelTooBigDevice", made, fileSize(deviceBytes)) : t("modelTooBigPlain", made);
     }
     const lines = [];
-    if (needsBytes > 0 && freeBytes >= 0) lines.push(t("modelFits", fileSize(needsBytes), fileSize(freeBytes)));
+    if (known) lines.push(t(tight ? "modelTight" : "modelFits", fileSize(needsBytes), fileSize(freeBytes)));
     if (state === "Partial" && totalBytes > 0) lines.push(`${t("modelPartly", fileSize(installedBytes ?? 0), fileSize(totalBytes))}.`);
     return lines.join(" ");
 }

@@ -190,9 +190,14 @@ class ScriptedHost:
             "id": id, "name": id.title(), "family": "test", "parameters": "4B", "quantization": "Q8_0", "notes": "",
             "license": "Apache-2.0", "contextLength": 8192, "modalities": "Text", "kind": "Dense", "experimental": False,
             "sideloadOnly": False, "minDeviceMemoryGB": 4, "totalBytes": 2_000_000_000, "state": "NotInstalled",
-            "installedBytes": 0, "remainingBytes": 2_000_000_000, "path": None, "download": None, "fits": True,
-            "needsBytes": 3_000_000_000, "freeBytes": 6_000_000_000, "recommended": False, "installed": False, **changes,
+            "installedBytes": 0, "remainingBytes": 2_000_000_000, "path": None, "download": None, "origin": "builtIn",
+            "recommended": False, **changes,
         }
+        fits = entry.pop("fits", True)
+        entry["fit"] = {
+            "verdict": entry.pop("verdict", "fits" if fits else "tooBig"), "label": None if fits else "Too big",
+            "needBytes": entry.pop("needsBytes", 3_000_000_000), "freeBytes": entry.pop("freeBytes", 6_000_000_000),
+            "deviceBytes": 8_000_000_000, "deviceTierGB": 8}
         self.catalog.append(entry)
         return entry
 
@@ -277,7 +282,7 @@ class ScriptedHost:
                 return add({"cancelled": True, "id": id})
             if isinstance(step, dict):
                 if step.get("done"):
-                    entry.update(state="Installed", installed=True, installedBytes=entry["totalBytes"], path=f"/m/{id}/{id}.gguf")
+                    entry.update(state="Installed", installedBytes=entry["totalBytes"], path=f"/m/{id}/{id}.gguf")
                     job["state"] = "Completed"
                 if "error" in step:
                     entry.update(state="Partial", installedBytes=500_000_000)
@@ -509,7 +514,7 @@ class ScriptedHost:
                 return self._json({
                     "sessionId": f"s-{chat['id']}", "conversationId": chat["id"], "title": chat["title"],
                     "messages": chat["messages"], "think": chat["think"], "skills": [], "skillsExplicit": False,
-                    "modelId": chat["modelId"], "activeTurn": host._turn_of(chat["id"]),
+                    "canRedo": chat["id"] in host.taken_back, "modelId": chat["modelId"], "activeTurn": host._turn_of(chat["id"]),
                 })
 
             def _chat(self, body):
@@ -553,7 +558,7 @@ class ScriptedHost:
                     text = chat["messages"][at]["content"]
                     chat["messages"] = chat["messages"][:at]
                     return self._json({
-                        "messages": chat["messages"], "text": text, "files": host.files_put_back, "canRedo": True})
+                        "messages": chat["messages"], "text": text, "files": host.files_put_back, "notice": None, "canRedo": True})
                 if what == "redo":
                     if chat_id not in host.taken_back:
                         return self._refuse(409, "There is nothing to bring back.", "nothing_to_redo")
@@ -590,7 +595,7 @@ class ScriptedHost:
                 if entry is None:
                     return self._refuse(404, "There is no such model.", "model_unknown")
                 if method == "DELETE":
-                    entry.update(state="NotInstalled", installed=False, installedBytes=0, path=None)
+                    entry.update(state="NotInstalled", installedBytes=0, path=None)
                     host.transfers.pop(entry["id"], None)
                     return self._json(entry)
                 if entry["id"] not in host.transfers:

@@ -258,6 +258,18 @@ def test_redo_is_offered_until_the_next_send(host, chat):
     assert [m["content"] for m in host.sent()[-1]["messages"]] == ["first", "One.", "second, otherwise"]
 
 
+def test_redo_is_still_offered_after_a_reload(host, chat):
+    two_turns(host, chat)
+    answers(chat).last.get_by_role("button", name="Take back this message").click()
+    expect(chat.get_by_role("button", name="Redo")).to_be_visible()
+
+    chat.reload()
+    chat.get_by_role("button", name="Redo").click()
+
+    finished(chat, 2)
+    expect(answers(chat).last.locator(".body")).to_have_text("Two.")
+
+
 def test_an_undo_that_fails_changes_nothing(host, open_page):
     page = open_page(host.url, allow=NETWORK)
     two_turns(host, page)

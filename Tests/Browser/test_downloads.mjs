@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { afterFrame, begun, fromListing, sorted } from "../../Web/download-state.js";
+import { afterFrame, begun, fromListing, sorted, withMemory } from "../../Web/download-state.js";
 
 const frame = { file: "a", fileIndex: 1, fileCount: 2, phase: "downloading", received: 25, total: 100, fraction: 0.25, bytesPerSecond: 5, etaSeconds: 15 };
 
@@ -40,4 +40,12 @@ test("what is here comes first, then at most three that are recommended", () => 
     ]);
     assert.deepEqual(first.map(({ id }) => id), ["part", "here", "r1", "r2", "r3"]);
     assert.deepEqual(rest.map(({ id }) => id), ["r4", "big", "no"]);
+});
+
+test("what an entry says of memory is read in either place", () => {
+    const memory = ({ fits, tight, needsBytes, freeBytes, deviceBytes }) => [fits, tight, needsBytes, freeBytes, deviceBytes];
+    assert.deepEqual(memory(withMemory({ fit: { verdict: "tooBig", needBytes: 9, freeBytes: 6, deviceBytes: 8 } })), [false, false, 9, 6, 8]);
+    assert.deepEqual(memory(withMemory({ fit: { verdict: "tight", needBytes: 7, freeBytes: 6, deviceBytes: 8 } })), [true, true, 7, 6, 8]);
+    assert.deepEqual(memory(withMemory({ fits: false, needsBytes: 9, freeBytes: 6 })), [false, false, 9, 6, null]);
+    assert.deepEqual(memory(withMemory({})), [true, false, null, null, null]);
 });

@@ -41,7 +41,7 @@ UNTRANSLATED = """() => {
 def open_sheets(page, host):
     """Every surface of the page, one after the other: yields a name with each on the screen."""
     host.save_chat("KEEP One", [{"role": "user", "content": "KEEP hello"}, {"role": "assistant", "content": "KEEP hi"}])
-    host.add_model("KEEP-A", name="KEEP-A", parameters="", quantization="", license="", state="Installed", installed=True)
+    host.add_model("KEEP-A", name="KEEP-A", parameters="", quantization="", license="", state="Installed")
     host.add_model("KEEP-B", name="KEEP-B", parameters="", quantization="", license="", recommended=True)
     host.add_model("KEEP-C", name="KEEP-C", parameters="", quantization="", license="", fits=False)
     host.model.update(id="KEEP-M", name="KEEP-M")

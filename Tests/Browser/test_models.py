@@ -38,6 +38,14 @@ def test_three_are_recommended_and_the_rest_is_a_tap_away(host, chat):
     expect(card(sheet, "Giant")).to_contain_text("Needs 15 GB of memory; 6 GB is free on this device.")
     expect(card(sheet, "Giant")).to_contain_text("Too big")
     expect(card(sheet, "Giant").get_by_role("button")).to_have_count(0)
+    host.add_model("other", fits=False, minDeviceMemoryGB=16, needsBytes=5_000_000_000)
+    host.add_model("squeezed", verdict="tight", needsBytes=6_500_000_000)
+    chat.keyboard.press("Escape")
+    sheet = models(chat)
+    sheet.get_by_text("5 more models").click()
+    expect(card(sheet, "Other")).to_contain_text("Made for devices with 16 GB of memory; this one has 8 GB.")
+    expect(card(sheet, "Squeezed")).to_contain_text("Needs about 6.5 GB of memory, and only 6 GB is free now.")
+    expect(card(sheet, "Squeezed").get_by_role("button", name="Download: Squeezed")).to_be_visible()
     expect(card(sheet, "Plain")).to_contain_text("4B · 2 GB · text, images, and audio · Licence: Apache-2.0")
 
 
@@ -133,7 +141,7 @@ def test_a_cut_line_is_taken_up_again(host, open_page):
 
 
 def test_a_model_is_deleted_only_after_a_question(host, chat):
-    host.add_model("tiny", state="Installed", installed=True, installedBytes=2_000_000_000, path="/m/tiny/tiny.gguf")
+    host.add_model("tiny", state="Installed", installedBytes=2_000_000_000, path="/m/tiny/tiny.gguf")
     sheet = models(chat)
 
     sheet.get_by_role("button", name="Delete: Tiny").click()
@@ -146,7 +154,7 @@ def test_a_model_is_deleted_only_after_a_question(host, chat):
 
 
 def test_changing_the_model_while_an_answer_is_written_asks_first(host, chat):
-    host.add_model("tiny", state="Installed", installed=True)
+    host.add_model("tiny", state="Installed")
     host.script(words("On and"), Wait("never"), words(" on"), done())
     chat.fill("#box", "talk")
     chat.press("#box", "Enter")
@@ -165,7 +173,7 @@ def test_changing_the_model_while_an_answer_is_written_asks_first(host, chat):
 
 def test_a_model_that_does_not_load_says_why(host, open_page):
     page = open_page(host.url, allow=NETWORK)
-    host.add_model("tiny", state="Installed", installed=True)
+    host.add_model("tiny", state="Installed")
     host.refuse("POST", "/api/models/load", Refuse(500, "The file ends in the middle of tensor 3.", "model_broken"))
     sheet = models(page)
 

@@ -169,7 +169,7 @@ def test_pictures_of_sheets_and_files_are_taken(host, open_page, width, height, 
     folder.mkdir(parents=True, exist_ok=True)
     for title, minutes in CHATS:
         host.save_chat(title, [{"role": "user", "content": title}, {"role": "assistant", "content": "Gladly."}], minutes)
-    host.add_model("gemma-e2b", name="Gemma 4 E2B", quantization="Q8_0", state="Installed", installed=True, installedBytes=5_524_865_216,
+    host.add_model("gemma-e2b", name="Gemma 4 E2B", quantization="Q8_0", state="Installed", installedBytes=5_524_865_216,
                    modalities="Image, Audio, Video", license="Gemma", totalBytes=5_524_865_216, notes="Quick, and sees pictures.")
     host.add_model("qwen-9b", name="Qwen3.5 9B", quantization="IQ4_XS", recommended=True, totalBytes=6_086_819_616, modalities="Image, Video")
     host.add_model("gemma-e4b", name="Gemma 4 E4B", quantization="IQ4_XS", recommended=True, totalBytes=5_373_944_800, license="Gemma")

@@ -1,0 +1,81 @@
+"""Settings, chats, files and models of the real program with its real model, through the page.
+
+ALCOVE_BIN names the program and ALCOVE_MODEL the GGUF file; without them these tests are skipped and say so.
+"""
+
+import json
+
+from playwright.sync_api import expect
+
+from test_real_host import ANSWER, answer, ask, entry, page, pytestmark  # noqa: F401
+
+
+def test_settings_are_read_and_saved(page):
+    page.click("#open-settings")
+    sheet = page.get_by_role("dialog", name="Settings")
+    expect(sheet.locator(".now")).to_contain_text("code on")
+
+    sheet.get_by_label("Longest reply").select_option("256")
+    with page.expect_response("**/api/agent/settings") as saved:
+        sheet.get_by_role("switch", name="Run code").click()
+
+    assert saved.value.status == 200
+    expect(sheet.locator(".now")).to_contain_text("code off")
+    page.reload()
+    page.click("#open-settings")
+    expect(sheet.get_by_label("Longest reply")).to_have_value("256")
+    expect(sheet.get_by_role("switch", name="Run code")).not_to_be_checked()
+
+
+def test_the_catalogue_is_shown_with_what_fits(page):
+    page.click("#open-models")
+    sheet = page.get_by_role("dialog", name="Models")
+
+    expect(sheet.locator(".card", has_text="SmolLM2 135M Instruct").locator(".badge.on")).to_have_text("In use")
+    expect(sheet.locator(".card .about", has_text="of memory").first).to_be_attached()
+
+
+def test_a_turn_is_taken_back_brought_back_branched_searched_and_exported(page):
+    ask(page, "Say the word heliotrope.")
+    expect(answer(page).locator("footer")).to_be_visible(timeout=ANSWER)
+    said = answer(page).locator(".body").inner_text()
+
+    answer(page).get_by_role("button", name="Take back this message").click()
+    expect(page.locator("#box")).to_have_value("Say the word heliotrope.")
+    expect(page.locator(".message")).to_have_count(0)
+    page.get_by_role("button", name="Redo").click()
+    expect(answer(page).locator(".body")).to_have_text(said)
+    answer(page).get_by_role("button", name="More about this message").click()
+    page.get_by_role("button", name="Branch from here").click()
+    expect(page.locator(".notice")).to_contain_text("This is a new chat")
+    expect(answer(page).locator(".body")).to_have_text(said)
+
+    page.fill("#search", "heliotrope")
+    expect(page.locator(".snippet mark").first).to_have_text("heliotrope")
+    expect(page.locator(".chat")).to_have_count(2)
+    page.locator(".drawer .more").first.click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export as JSON").click()
+    assert "heliotrope" in json.dumps(json.loads(open(download.value.path()).read()))
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Select", exact=True).click()
+    page.get_by_role("button", name="Select all").click()
+    page.locator("#selection").get_by_role("button", name="Delete").click()
+    page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
+    expect(page.locator(".drawer .none")).to_be_visible()
+
+
+def test_a_text_file_goes_with_a_message_and_is_there_after_a_reload(page):
+    page.click("#attach")
+    page.locator("#attach-sheet input[name=file]").set_input_files(
+        {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The colour is heliotrope."})
+    expect(page.locator(".chip[data-state=ready]")).to_have_text("note.txt")
+    ask(page, "Which colour?")
+    expect(answer(page).locator("footer")).to_be_visible(timeout=ANSWER)
+
+    page.reload()
+
+    expect(page.locator(".message.user .document")).to_have_text("note.txt")
+    expect(page.locator(".message.user .body")).to_have_text("Which colour?")
+    address = page.locator(".message.user .document").get_attribute("href")
+    assert page.evaluate("(address) => fetch(address).then((reply) => reply.text())", address) == "The colour is heliotrope."
