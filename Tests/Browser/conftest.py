@@ -56,6 +56,14 @@ def open_page(browser):
         page.goto(url)
         if wait:
             page.wait_for_selector("html[data-started]")
+            reload = page.reload
+
+            def reload_and_wait(**rest):
+                # What is clicked before the page has started is nobody's.
+                reload(**rest)
+                page.wait_for_selector("html[data-started]")
+
+            page.reload = reload_and_wait
         return page
 
     yield opened

@@ -584,7 +584,8 @@ def test_a_host_that_comes_back_is_found_again(host, open_page):
 
 
 def test_words_typed_before_any_chat_was_open_stay_in_the_box(host, open_page):
-    page = open_page(host.url)
+    page = open_page(host.url, wait=False)
+    page.wait_for_selector("html[data-started]")
     sessions = []
     page.route("**/api/sessions?*", lambda route: sessions.append(route))
     with page.expect_request("**/api/sessions?*"):
@@ -719,6 +720,7 @@ def test_without_its_libraries_the_page_still_answers_in_plain_text(host, open_p
     page = open_page(host.url, allow=NETWORK, wait=False)
     page.route("**/vendor/**", lambda route: route.abort())
     page.reload()
+    page.wait_for_selector("html[data-started]")
     host.script(words("**not bold** <b>x</b>"), done())
 
     ask(page, "x")

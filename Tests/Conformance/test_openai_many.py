@@ -17,6 +17,12 @@ def long_answer(api, **rest):
         model="default", messages=LONG, temperature=1, stream=True, max_tokens=6_000, **rest)
 
 
+def in_a_loop_of_its_own(work):
+    """The browser's tests leave a loop in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 def until_nothing_runs(host):
     """The engine has said its last word; an answer left running would take minutes to come to its own."""
     deadline = time.monotonic() + 60
@@ -45,7 +51,7 @@ def test_a_client_that_leaves_before_a_whole_answer_stops_the_engine(host):
                 await asyncio.sleep(0.02)
             task.cancel()
 
-    asyncio.run(leave())
+    in_a_loop_of_its_own(leave())
 
     until_nothing_runs(host)
 

@@ -53,7 +53,8 @@ export const words = {
     },
     stoppedBy: (why) => ({
         "repeated tool call": "Stopped: it made the same call again and again",
-        "round limit": "Stopped at the limit of steps",
+        "round limit": "Stopped at the limit of steps", "step limit": "Stopped at the limit of steps",
+        "time limit": "Stopped at the limit of time", repetition: "Stopped: it repeated itself",
     })[why] ?? `Stopped: ${why}`,
 
     copy: "Copy",

@@ -51,7 +51,8 @@ export const words = {
     },
     stoppedBy: (why) => ({
         "repeated tool call": "已停止：一再重复同样的调用",
-        "round limit": "已停止：达到步骤上限",
+        "round limit": "已停止：达到步骤上限", "step limit": "已停止：达到步骤上限",
+        "time limit": "已停止：达到时间上限", repetition: "已停止：回答在重复",
     })[why] ?? `已停止：${why}`,
 
     copy: "复制",

@@ -280,6 +280,7 @@ actor AgentRun {
     private func finish(_ note: ToolNote) {
         turn.append(.toolFinished(note))
         result.steps.append(note)
+        result.places.append(result.text.utf16.count)
         messages.append(
             Message(role: .tool, content: note.observation, toolCallID: note.call, toolName: note.tool))
     }

@@ -33,6 +33,8 @@ package struct TurnResult: Sendable, Hashable {
     package var text = ""
     package var reasoning = ""
     package var steps: [ToolNote] = []
+    /// For each step: how long the answer's text was when it came, in UTF-16 units as pages count.
+    package var places: [Int] = []
     package var artifacts: [ArtifactNote] = []
     package var end: TurnEnd
 }

@@ -92,14 +92,16 @@ struct ChatRoutes: Sendable {
     private static func facts(of result: TurnResult) -> JSONObject {
         let usage = result.end.usage
         var facts: JSONObject = [
-            "tokenCount": JSONValue(usage.completionTokens), "tokPerSec": .double(usage.tokensPerSecond),
+            "tokenCount": JSONValue(usage.completionTokens), "promptTokens": JSONValue(usage.promptTokens),
+            "kvReusedTokens": JSONValue(usage.reusedTokens), "tokPerSec": .double(usage.tokensPerSecond),
             "aborted": .bool(result.end.reason == .cancelled), "truncated": .bool(result.end.reason.isTruncation),
         ]
         if !result.steps.isEmpty {
             facts["steps"] = .array(
-                result.steps.map { step in
+                zip(result.steps, result.places).map { step, place in
                     [
-                        "tool": .string(step.tool), "detail": .string(step.detail), "ok": .bool(step.succeeded),
+                        "at": JSONValue(place), "tool": .string(step.tool), "detail": .string(step.detail),
+                        "ok": .bool(step.succeeded),
                         "seconds": .double(step.seconds), "receipt": JSONValue(step.receipt),
                     ]
                 })
