@@ -71,6 +71,8 @@ public struct GenerationRequest: Sendable {
     public var thinkingBudget: Int?
     /// Whether an answer that repeats itself is ended.
     public var stopsRepetition = true
+    /// Whether tokens may be guessed ahead and several verified at once. Changes how quick the answer is, not what it is.
+    public var speculates = true
     /// Texts at which the answer ends; they are not part of it.
     public var stop: [String]
     /// How many of the likeliest tokens to tell with each token of the answer (`GenerationEvent.chance`); 0 tells the
@@ -215,6 +217,9 @@ public struct Usage: Sendable, Hashable {
     /// Prompt tokens that did not have to be computed again.
     public var reusedTokens = 0
     public var completionTokens = 0
+    /// Tokens that were guessed ahead, and how many of them came true.
+    public var draftedTokens = 0
+    public var acceptedTokens = 0
     public var promptSeconds = 0.0
     public var generationSeconds = 0.0
 

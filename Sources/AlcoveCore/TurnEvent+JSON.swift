@@ -150,6 +150,7 @@ extension Usage {
             "prompt": JSONValue(promptTokens), "reused": JSONValue(reusedTokens),
             "completion": JSONValue(completionTokens), "prompt_seconds": .double(promptSeconds),
             "generation_seconds": .double(generationSeconds), "miss": JSONValue(missReason),
+            "drafted": JSONValue(draftedTokens), "accepted": JSONValue(acceptedTokens),
         ]
     }
 
@@ -161,12 +162,16 @@ extension Usage {
         promptSeconds = payload["prompt_seconds"]?.double ?? 0
         generationSeconds = payload["generation_seconds"]?.double ?? 0
         missReason = payload["miss"]?.string
+        draftedTokens = payload["drafted"]?.int ?? 0
+        acceptedTokens = payload["accepted"]?.int ?? 0
     }
 
     /// Two rounds of one turn: tokens and times add up; the prompt of a turn is its last round's.
     public func adding(_ next: Usage) -> Usage {
         var sum = next
         sum.completionTokens += completionTokens
+        sum.draftedTokens += draftedTokens
+        sum.acceptedTokens += acceptedTokens
         sum.promptSeconds += promptSeconds
         sum.generationSeconds += generationSeconds
         return sum

@@ -80,6 +80,9 @@ final class ContextHandle {
         return llama_decode(raw, batch)
     }
 
+    /// Until what was begun is done; some processors compute on behind the call.
+    func waitForResults() { llama_synchronize(raw) }
+
     // MARK: Memory of a sequence
 
     /// Tokens a sequence holds now.

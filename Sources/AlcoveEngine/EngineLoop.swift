@@ -19,6 +19,8 @@ final class EngineLoop: @unchecked Sendable {
         /// Where checkpoints outlive the program; nil keeps them in memory only.
         var checkpoints: CheckpointFiles?
         var prefixes = PrefixStore.Limits()
+        /// Drafts whatever it costs, also beside other answers.
+        var alwaysSpeculates = false
     }
 
     private struct Inbox {
@@ -56,6 +58,7 @@ final class EngineLoop: @unchecked Sendable {
     private var prefixes: PrefixStore
     /// Checkpoints on disk that were not needed yet.
     private var stored: [CheckpointFiles.Found] = []
+    private var governor: SpeculationGovernor
     private let writing = DispatchQueue(label: "alcove.checkpoints", qos: .utility)
 
     init(model: ModelHandle, vocabulary: Vocabulary, options: Options) {
@@ -63,6 +66,7 @@ final class EngineLoop: @unchecked Sendable {
         self.vocabulary = vocabulary
         self.options = options
         prefixes = PrefixStore(limits: options.prefixes)
+        governor = SpeculationGovernor(always: options.alwaysSpeculates)
     }
 
     /// - Returns: false when the system has no thread to give.
@@ -190,7 +194,8 @@ final class EngineLoop: @unchecked Sendable {
 
     /// Grows the context when a sequence is longer than it was made for.
     private func makeRoom(for generation: Generation) throws(EngineError) {
-        let wanted = min(generation.prompt.count + min(generation.maxTokens, 512), options.contextLength)
+        let wanted = min(
+            generation.prompt.count + min(generation.maxTokens, options.cellStep / 4), options.contextLength)
         let steps = (wanted + options.cellStep - 1) / options.cellStep
         let old = context?.shape ?? ContextHandle.Shape(cells: 0, sequences: 0)
         let shape = ContextHandle.Shape(
@@ -269,6 +274,7 @@ final class EngineLoop: @unchecked Sendable {
         generation.startedAt = Platform.monotonicNanoseconds
         generation.sampler.accept(prompt: generation.prompt)
         slots[index].generation = generation
+        governor.begin()
         // At once, so that whoever waits knows that the work has begun.
         generation.report(done: kept)
     }
@@ -339,7 +345,7 @@ final class EngineLoop: @unchecked Sendable {
 
     // MARK: A step
 
-    /// Computes the next token of every answer, and the next piece of one prompt.
+    /// Computes the next token of every answer, with what may follow it, and the next piece of one prompt.
     private func step() {
         guard let context else { return }
         context.clearBatch()
@@ -349,21 +355,35 @@ final class EngineLoop: @unchecked Sendable {
             guard let generation = slots[index].generation, let token = generation.next else { continue }
             generation.logitsIndex = context.add(
                 token, position: slots[index].tokens.count, sequence: index, wantsLogits: true)
+            generation.draft = draft(for: generation, in: index, isAlone: active.count == 1)
             slots[index].tokens.append(token)
+            for (offset, drafted) in (generation.draft?.tokens ?? []).enumerated() {
+                _ = context.add(
+                    drafted, position: slots[index].tokens.count + offset, sequence: index, wantsLogits: true)
+            }
         }
         let reading = active.first { slots[$0].generation?.isReadingPrompt ?? false }
         if let reading { addPrompt(of: reading, isAlone: answering.isEmpty) }
 
         let alone = active.count == 1 ? slots[active[0]].generation?.stop : nil
+        let measures = governor.isMeasuring && active.count == 1 && reading == nil
+        let begun = measures ? Platform.monotonicNanoseconds : 0
         let status = cancellation.watching(alone) { context.decode() }
         switch status {
         case 0:
-            for index in answering { choose(index) }
+            if measures {
+                context.waitForResults()
+                governor.took(Platform.monotonicNanoseconds - begun, rows: context.batchCount)
+            }
+            for index in answering { accept(index) }
             if let reading { continuePrompt(reading) }
+            // Only now: what was computed for the others is gone with the old context.
+            for index in active { growIfFull(index) }
         case 2:
             // Stopped inside: whole micro-batches stay, the rest is to be computed by whoever goes on from here.
             for index in active {
                 slots[index].tokens = Array(slots[index].tokens.prefix(context.count(of: index)))
+                _ = context.cut(index, to: slots[index].tokens.count)
                 end(index, .cancelled)
             }
         default:
@@ -406,6 +426,44 @@ final class EngineLoop: @unchecked Sendable {
         }
     }
 
+    /// What may follow the token that is computed next; nil when a guess is not worth its rows.
+    private func draft(for generation: Generation, in index: Int, isAlone: Bool) -> PromptLookup.Draft? {
+        // A guess that fails must be cut off again; beside other answers it would cost them time.
+        guard generation.speculates, model.cutsExactly, isAlone || options.alwaysSpeculates, let context,
+            let last = generation.next
+        else { return nil }
+        let held = slots[index].tokens.count + 1
+        let room = min(
+            min(context.shape.cells, options.contextLength) - held,
+            generation.maxTokens - generation.usage.completionTokens)
+        guard
+            let found = PromptLookup.draft(
+                after: slots[index].tokens, last, count: SpeculationGovernor.lengths.max() ?? 0)
+        else { return nil }
+        let length = min(governor.length(matched: found.matched), room)
+        return length > 0 ? PromptLookup.Draft(tokens: Array(found.tokens.prefix(length)), matched: found.matched) : nil
+    }
+
+    /// Takes the next token, and as many more as were drafted and are what the sampler chooses itself.
+    private func accept(_ index: Int) {
+        guard let generation = slots[index].generation else { return }
+        let draft = generation.draft?.tokens ?? []
+        generation.usage.draftedTokens += draft.count
+        choose(index)
+        var accepted = 0
+        while accepted < draft.count, slots[index].generation === generation, generation.next == draft[accepted] {
+            slots[index].tokens.append(draft[accepted])
+            accepted += 1
+            generation.usage.acceptedTokens += 1
+            generation.logitsIndex += 1
+            choose(index)
+        }
+        guard let matched = generation.draft?.matched else { return }
+        generation.draft = nil
+        governor.took(accepted, of: draft.count, matched: matched)
+        if accepted < draft.count { _ = context?.cut(index, to: slots[index].tokens.count) }
+    }
+
     /// Samples a sequence's next token and passes it on, or ends the answer.
     private func choose(_ index: Int) {
         guard let context, let generation = slots[index].generation else { return }
@@ -423,12 +481,13 @@ final class EngineLoop: @unchecked Sendable {
         generation.next = token
         if let reason = generation.take(token) { return end(index, reason) }
         if slots[index].tokens.count >= options.contextLength { return end(index, .length) }
-        if slots[index].tokens.count >= context.shape.cells { grow(index) }
     }
 
     /// An answer longer than foreseen: one more step of memory.
-    private func grow(_ index: Int) {
-        guard let context else { return }
+    private func growIfFull(_ index: Int) {
+        guard let context, slots[index].generation != nil, slots[index].tokens.count >= context.shape.cells else {
+            return
+        }
         let cells = min(context.shape.cells + options.cellStep, options.contextLength)
         do throws(EngineError) {
             try reshape(to: ContextHandle.Shape(cells: cells, sequences: context.shape.sequences))

@@ -20,6 +20,8 @@ final class Generation {
     let sampler: TokenSampler
     /// How many of the likeliest tokens to tell with each; nil looks at no odds.
     let likeliestTokens: Int?
+    /// Whether tokens may be guessed ahead; the answer is the same.
+    let speculates: Bool
     private let output: (Output) -> FinishReason?
     private var repetition: RepetitionGuard?
 
@@ -32,12 +34,14 @@ final class Generation {
     var firstTokenAt: UInt64 = 0
     /// The token chosen last, not computed yet.
     var next: Token?
+    /// What was guessed to follow `next`, in the batch under way.
+    var draft: PromptLookup.Draft?
     /// Where the logits of the batch under way will be.
     var logitsIndex: Int32 = -1
 
     init(
         prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stopsRepetition: Bool,
-        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, stop: StopSignal,
+        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, speculates: Bool = true, stop: StopSignal,
         output: @escaping (Output) -> FinishReason?
     ) {
         self.prompt = prompt
@@ -46,6 +50,7 @@ final class Generation {
         self.isRepeatable = isRepeatable
         self.likeliestTokens = likeliestTokens
         self.sharedPrefix = sharedPrefix
+        self.speculates = speculates
         self.output = output
         self.sampler = sampler
         repetition = stopsRepetition ? RepetitionGuard() : nil

@@ -12,10 +12,14 @@ public final class LlamaEngine: LanguageModel {
         /// Threads that compute; nil is one a core, and more are not used: ggml's threads spin while they wait for each
         /// other, so that more of them than cores hardly get anywhere.
         public var threads: Int?
-        /// How the model should be sampled, where a request does not say; nil is what the file says.
         /// Where beginnings of prompts are kept for the next start; nil keeps them in memory only.
         public var checkpointFolder: String?
+        /// How the model should be sampled, where a request does not say; nil is what the file says.
         public var sampling: SamplingOptions?
+        /// Guesses tokens ahead whatever it costs; for tests and for measuring.
+        package var alwaysSpeculates = false
+        /// Memory for tokens grows in steps of this many; nil is the usual step.
+        package var cellStep: Int?
         /// The program that serves `TemplateWorker`: a template is tried and rendered there. nil trusts every template.
         public var templateWorker: [String]?
 
@@ -106,13 +110,13 @@ public final class LlamaEngine: LanguageModel {
         if let sampling = options.sampling { description.sampling = sampling }
         self.description = description
         self.notices = notices
-        loop = EngineLoop(
-            model: model, vocabulary: vocabulary,
-            options: EngineLoop.Options(
-                contextLength: wanted, threads: LlamaEngine.threads(options.threads),
-                checkpoints: options.checkpointFolder.map {
-                    CheckpointFiles(folder: $0, identity: LlamaEngine.identity(of: path, model))
-                }))
+        var loopOptions = EngineLoop.Options(contextLength: wanted, threads: LlamaEngine.threads(options.threads))
+        loopOptions.alwaysSpeculates = options.alwaysSpeculates
+        if let step = options.cellStep { loopOptions.cellStep = step }
+        loopOptions.checkpoints = options.checkpointFolder.map {
+            CheckpointFiles(folder: $0, identity: LlamaEngine.identity(of: path, model))
+        }
+        loop = EngineLoop(model: model, vocabulary: vocabulary, options: loopOptions)
         guard loop.start() else { throw EngineError.loadFailed(path: path, reason: "the system gives no thread") }
     }
 
@@ -256,7 +260,7 @@ public final class LlamaEngine: LanguageModel {
                 prompt: tokens, maxTokens: maxTokens, sampler: sampler,
                 isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0,
                 stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens,
-                sharedPrefix: sharedPrefix(of: request, tokens), stop: stop
+                sharedPrefix: sharedPrefix(of: request, tokens), speculates: request.speculates, stop: stop
             ) { [vocabulary] output in
                 switch output {
                 case .odds(let odds): continuation.yield(.chance(vocabulary.chance(odds)))

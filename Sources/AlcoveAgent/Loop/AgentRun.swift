@@ -185,6 +185,7 @@ actor AgentRun {
         var generation = GenerationRequest(
             messages: messages, tools: tools, toolChoice: choice, thinking: thinking,
             sampling: request.sampling, maxTokens: replyLimit, stopSignal: turn.stopSignal)
+        generation.speculates = request.speculates
         try await makeRoom(in: &generation)
         var answer = RoundAnswer()
         for try await event in loop.model.generate(generation) {

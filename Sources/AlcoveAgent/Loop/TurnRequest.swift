@@ -11,6 +11,8 @@ package struct TurnRequest: Sendable {
     package var profile: RunProfile?
     /// The chat's own folder, for tools that work on files; nil when there is none.
     package var workspace: String?
+    /// Whether the model may guess tokens ahead.
+    package var speculates = true
     /// Names in the workspace of files that the person attached, for what tools are declared as.
     package var attachedFiles: [String] = []
 

@@ -72,6 +72,7 @@ enum PageFrames {
             "promptTokens": JSONValue(usage.promptTokens), "kvReusedTokens": JSONValue(usage.reusedTokens),
             "kvReusePercent": .double(reused), "kvMissReason": JSONValue(usage.missReason),
             "stoppedBy": JSONValue(end.stoppedBy),
+            "draftedTokens": JSONValue(usage.draftedTokens), "acceptedTokens": JSONValue(usage.acceptedTokens),
         ]
     }
 }

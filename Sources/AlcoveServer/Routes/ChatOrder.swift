@@ -78,6 +78,7 @@ struct ChatOrder: Sendable {
         var request = request
         request.maxTokens = request.maxTokens ?? settings.maxTokens
         request.thinking = thinkingGiven ?? settings.thinkByDefault
+        request.speculates = settings.speculates
         request.sampling = try ChatOrder.sampling(body, model.sampling)
         return request
     }

@@ -57,6 +57,8 @@ package struct HostSettings: Sendable, Hashable {
     package var thinkByDefault: Bool { self[.thinkByDefault].bool ?? false }
     /// Most tokens of a chat; nil is the model's own.
     package var contextLength: Int? { self[.contextLength].int.flatMap { $0 == 0 ? nil : $0 } }
+    /// Whether answers may guess tokens ahead.
+    package var speculates: Bool { self[.speculativeDecoding].bool ?? true }
     package var downloadOptionalFiles: Bool { self[.downloadOptionalFiles].bool ?? true }
 
     /// What the agent asks at each call.

@@ -5,13 +5,13 @@ internal import AlcoveCore
 package enum SettingKey: String, CaseIterable, Sendable {
     case selectedModelID = "selectedModelId"
     case allowCodeExecution, allowNetwork, maxTokens, toolTimeoutSeconds, thinkByDefault, contextLength
-    case downloadOptionalFiles
+    case downloadOptionalFiles, speculativeDecoding
 
     /// The value of a host on which nobody has set anything.
     var usual: JSONValue {
         switch self {
         case .selectedModelID: .null
-        case .allowCodeExecution, .downloadOptionalFiles: true
+        case .allowCodeExecution, .downloadOptionalFiles, .speculativeDecoding: true
         case .allowNetwork, .thinkByDefault: false
         case .maxTokens: 2_048
         case .toolTimeoutSeconds: 120
@@ -23,7 +23,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
     var rule: String {
         switch self {
         case .selectedModelID: "should be the name of a model, or null"
-        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles: "should be true or false"
+        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding:
+            "should be true or false"
         case .maxTokens: "should be a whole number of tokens from 1 to 262144"
         case .toolTimeoutSeconds: "should be a number of seconds"
         case .contextLength: "should be 0, for the model's own length, or a number of tokens from 256 to 1048576"
@@ -39,6 +40,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .maxTokens, .thinkByDefault: "with the next message"
         case .contextLength: "when a model is loaded next"
         case .downloadOptionalFiles: "with the next download"
+        case .speculativeDecoding: "with the next reply"
         }
     }
 
@@ -51,7 +53,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
                 return nil
             }
             return value
-        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles:
+        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding:
             return value.bool.map { .bool($0) }
         case .maxTokens:
             guard let tokens = value.int, (1...262_144).contains(tokens) else { return nil }

@@ -71,7 +71,8 @@ struct OpenAIRoutes: Sendable {
     private func chat(_ request: HTTPRequest) async throws -> HTTPResponse {
         let order = try OpenAIChatOrder(try await request.jsonObject())
         let model = try await ready(named: order.model)
-        let generation = try order.request(for: model.description.sampling, stopSignal: StopSignal())
+        var generation = try order.request(for: model.description.sampling, stopSignal: StopSignal())
+        generation.speculates = host.board.current.speculates
         let head = head("chatcmpl-", model)
         if order.isStream {
             return stream(
@@ -85,7 +86,8 @@ struct OpenAIRoutes: Sendable {
     private func complete(_ request: HTTPRequest) async throws -> HTTPResponse {
         let order = try OpenAITextOrder(try await request.jsonObject())
         let model = try await ready(named: order.model)
-        let generation = try order.request(for: model.description.sampling, stopSignal: StopSignal())
+        var generation = try order.request(for: model.description.sampling, stopSignal: StopSignal())
+        generation.speculates = host.board.current.speculates
         var chunks = OpenAITextChunks(head: head("cmpl-", model), includesUsage: order.includesUsage)
         if order.isStream { return stream(generation, from: model, as: chunks) }
         try await collect(generation, from: model) { _ = try chunks.chunks($0) }
