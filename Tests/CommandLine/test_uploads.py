@@ -7,7 +7,6 @@ import random
 import re
 import signal
 import socket
-import sqlite3
 import time
 import urllib.parse
 
@@ -165,10 +164,7 @@ def test_too_large_and_too_much(serve, root):
     headers, _ = form()
     connection = send(host, b"", 502 << 20, headers)
     assert b" 413 " in connection.recv(100)
-    host.stop()
-    with sqlite3.connect(root / "alcove.db") as store:
-        store.execute("INSERT INTO settings VALUES ('uploadQuotaMB', '1', 0)")
-    host = serve("--port", 0, "--no-model").wait()
+    assert host.json("/api/agent/settings", "PATCH", {"uploadQuotaMB": 1})[0] == 200
 
     status, reply = upload(host, "a.txt", b"x" * (1 << 20))
     assert (status, reply["code"]) == (507, "upload_quota")
@@ -201,10 +197,7 @@ def test_many_at_once_share_the_room_and_mix_nothing(serve, root):
     for number, (status, reply) in answers.items():
         assert status == 200 and reply["fileName"] == f"{number}.txt"
         assert host.request(reply["url"])[2] == wanted[number]
-    host.stop()
-    with sqlite3.connect(root / "alcove.db") as store:
-        store.execute("INSERT INTO settings VALUES ('uploadQuotaMB', '2', 0)")
-    host = serve("--port", 0, "--no-model").wait()
+    host.json("/api/agent/settings", "PATCH", {"uploadQuotaMB": 2})
     with ThreadPoolExecutor(6) as pool:
         statuses = list(pool.map(lambda number: upload(host, "a.txt", b"x" * 600_000)[0], range(6)))
     assert set(statuses) == {200, 507}

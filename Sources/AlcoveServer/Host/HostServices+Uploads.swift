@@ -23,9 +23,7 @@ extension HostServices {
     /// The limits as the settings have them now.
     func uploadLimits() async -> UploadLimits {
         var limits = UploadLimits()
-        if let megabytes = try? await settings.value("uploadQuotaMB")?.int, (1...1 << 30).contains(megabytes) {
-            limits.quotaBytes = megabytes << 20
-        }
+        limits.quotaBytes = board.current.uploadQuotaMB << 20
         return limits
     }
 

@@ -60,6 +60,8 @@ package struct HostSettings: Sendable, Hashable {
     /// Whether answers may guess tokens ahead.
     package var speculates: Bool { self[.speculativeDecoding].bool ?? true }
     package var downloadOptionalFiles: Bool { self[.downloadOptionalFiles].bool ?? true }
+    /// Most megabytes of all uploads together; 0 is no limit but the disk's.
+    package var uploadQuotaMB: Int { self[.uploadQuotaMB].int ?? 0 }
 
     /// What the agent asks at each call.
     var switches: Switches {

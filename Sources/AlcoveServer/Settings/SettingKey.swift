@@ -5,7 +5,7 @@ internal import AlcoveCore
 package enum SettingKey: String, CaseIterable, Sendable {
     case selectedModelID = "selectedModelId"
     case allowCodeExecution, allowNetwork, maxTokens, toolTimeoutSeconds, thinkByDefault, contextLength
-    case downloadOptionalFiles, speculativeDecoding
+    case downloadOptionalFiles, speculativeDecoding, uploadQuotaMB
 
     /// The value of a host on which nobody has set anything.
     var usual: JSONValue {
@@ -15,7 +15,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .allowNetwork, .thinkByDefault: false
         case .maxTokens: 2_048
         case .toolTimeoutSeconds: 120
-        case .contextLength: 0
+        case .contextLength, .uploadQuotaMB: 0
         }
     }
 
@@ -28,6 +28,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .maxTokens: "should be a whole number of tokens from 1 to 262144"
         case .toolTimeoutSeconds: "should be a number of seconds"
         case .contextLength: "should be 0, for the model's own length, or a number of tokens from 256 to 1048576"
+        case .uploadQuotaMB: "should be 0, for no quota, or a whole number of megabytes up to 1048576"
         }
     }
 
@@ -41,6 +42,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .contextLength: "when a model is loaded next"
         case .downloadOptionalFiles: "with the next download"
         case .speculativeDecoding: "with the next reply"
+        case .uploadQuotaMB: "with the next upload"
         }
     }
 
@@ -64,6 +66,9 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .contextLength:
             guard let tokens = value.int, tokens == 0 || (256...1_048_576).contains(tokens) else { return nil }
             return JSONValue(tokens)
+        case .uploadQuotaMB:
+            guard let megabytes = value.int, (0...1_048_576).contains(megabytes) else { return nil }
+            return JSONValue(megabytes)
         }
     }
 }

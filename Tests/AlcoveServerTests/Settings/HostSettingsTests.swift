@@ -32,6 +32,7 @@ struct HostSettingsTests {
     @Test(arguments: [
         ("allowNetwork", JSONValue.string("yes")), ("maxTokens", 0), ("maxTokens", 262_145), ("maxTokens", 1.5),
         ("maxTokens", .null), ("toolTimeoutSeconds", "long"), ("contextLength", 100), ("contextLength", -1),
+        ("uploadQuotaMB", -1), ("uploadQuotaMB", 1_048_577), ("uploadQuotaMB", "1"),
         ("selectedModelId", ""), ("selectedModelId", "a\u{0}b"), ("selectedModelId", 7),
     ])
     func aBadValueIsRefusedByName(key: String, value: JSONValue) {
