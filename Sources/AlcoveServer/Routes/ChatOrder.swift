@@ -53,12 +53,18 @@ struct ChatOrder: Sendable {
             }
             profile = known
         }
+        let choice = try ChatOrder.text(body, "tool_choice") ?? "auto"
+        guard ["auto", "required"].contains(choice) else {
+            throw InputError(
+                code: "bad_tool_choice", message: "\"tool_choice\" should be auto or required.",
+                hint: "A message without a profile has no tools.")
+        }
         self.body = body
         _ = try ChatOrder.sampling(body, SamplingOptions())
         request = TurnRequest(
             messages: messages, thinking: thinkingGiven ?? false,
             maxTokens: try ChatOrder.whole(body, ["maxTokens", "max_tokens"], 1...1_000_000),
-            toolChoice: body["tool_choice"]?.string == "required" ? .required : .auto, profile: profile)
+            toolChoice: choice == "required" ? .required : .auto, profile: profile)
     }
 
     /// What the messages say, without their files.

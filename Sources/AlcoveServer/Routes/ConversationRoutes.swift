@@ -73,7 +73,7 @@ struct ConversationRoutes: Sendable {
         if body["all"]?.bool == true {
             ids = try await host.chats.summaries(includingEmpty: true).map(\.id)
         } else {
-            guard let list = body["ids"]?.array else {
+            guard let list = body["ids"]?.array, list.allSatisfy({ $0.string != nil }) else {
                 throw InputError(
                     code: "bad_field", message: "\"ids\" should be a list of chats, or \"all\" true.")
             }
@@ -90,8 +90,14 @@ struct ConversationRoutes: Sendable {
     private func branch(_ request: HTTPRequest) async throws -> HTTPResponse {
         let id = try id(of: request)
         let transcript = try await transcript(id)
-        let count = try await request.jsonObject()["messages"]?.int ?? transcript.messages.count
-        guard (1...max(1, transcript.messages.count)).contains(count), !transcript.messages.isEmpty else {
+        let wish = try await request.jsonObject()["messages"] ?? .null
+        guard !transcript.messages.isEmpty else {
+            throw InputError(
+                code: "nothing_to_branch", message: "The chat has no messages to begin a new one with.")
+        }
+        guard let count = wish.isNull ? transcript.messages.count : wish.int,
+            (1...transcript.messages.count).contains(count)
+        else {
             throw InputError(
                 code: "bad_number",
                 message: "\"messages\" should be a whole number from 1 to \(transcript.messages.count).")
