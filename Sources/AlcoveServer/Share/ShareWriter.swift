@@ -38,7 +38,7 @@ package struct ShareWriter: Sendable {
                 code: "too_many_files",
                 message: "\(files.count) files are too many; \(ShareEnvelope.fileLimit) is the most.")
         }
-        ShareWriter.makeFolders(folder)
+        guard ShareWriter.makeFolders(folder) else { throw ShareWriter.failure("made", folder) }
         let staging = "\(folder)/.staging-\(envelope.id)"
         guard mkdir(staging, 0o700) == 0 else { throw ShareWriter.failure("made", staging) }
         do throws(InputError) {
@@ -59,12 +59,21 @@ package struct ShareWriter: Sendable {
     }
 
     /// The host may never have run: then its folder is not there yet.
-    private static func makeFolders(_ path: String) {
+    ///
+    /// - Returns: false, with `errno` of the first folder that could not be made.
+    private static func makeFolders(_ path: String) -> Bool {
         var place = ""
         for name in path.split(separator: "/") {
             place += "/" + name
-            mkdir(place, 0o700)
+            var info = stat()
+            if mkdir(place, 0o700) == 0 || errno == EEXIST { continue }
+            // What is there already may be refused for another reason: a disk that cannot be written.
+            let reason = errno
+            if lstat(place, &info) == 0 { continue }
+            errno = reason
+            return false
         }
+        return true
     }
 
     private static func checked(_ url: String) throws(InputError) -> String {
