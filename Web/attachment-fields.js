@@ -1,7 +1,14 @@
 // What the host says of a stored file, and what a message says of its files. Pure: no DOM, no fetch.
 
 /** The name a stored file has in the host: the last part of its address, or the name itself. */
-export const storedName = (url) => decodeURIComponent(String(url).split("/").at(-1));
+export function storedName(url) {
+    const last = String(url).split("/").at(-1);
+    try {
+        return decodeURIComponent(last);
+    } catch {
+        return last;
+    }
+}
 
 /** Every address is made of the stored name, never kept. */
 export const addressOf = (name) => `/uploads/${encodeURIComponent(name)}`;

@@ -333,8 +333,21 @@ class LiveAnswer {
     }
 }
 
+/** A saved message. What is in it may be older than this page, or damaged: of a message that cannot be drawn whole, the words are. */
 function savedMessage(message, runs) {
-    const { role, content, thinking, steps, artifacts, tokenCount, tokPerSec, aborted, truncated, stoppedBy } = message;
+    try {
+        return drawnMessage(message, runs);
+    } catch {
+        const article = articleFor(message?.role === "user" ? "user" : "assistant");
+        addBody(article).textContent = typeof message?.content === "string" ? message.content : "";
+        return article;
+    }
+}
+
+function drawnMessage(message, runs) {
+    const { role, content, thinking, tokenCount, tokPerSec, aborted, truncated, stoppedBy } = message;
+    const steps = listOf(message.steps, "tool");
+    const artifacts = listOf(message.artifacts, "name");
     const text = typeof content === "string" ? content : "";
     const article = articleFor(role === "user" ? "user" : "assistant");
     if (role === "user") {
@@ -349,17 +362,20 @@ function savedMessage(message, runs) {
     article.dataset.source = text;
     if (thinking) addReasoning(article, t("reasoning")).lastElementChild.textContent = thinking;
     let trace = null;
-    for (const piece of inOrder(text, Array.isArray(steps) ? steps : [])) {
+    for (const piece of inOrder(text, steps)) {
         const body = addBody(article);
         if (trace === null || piece.steps.length > 0) trace = new Trace((list) => body.before(list));
         for (const step of piece.steps) trace.addStep(step, []);
         body.append(renderMarkdown(piece.text));
     }
-    trace.addFiles(Array.isArray(artifacts) ? artifacts : []);
-    if (steps?.length > 0) addReceipts(article, steps, runs);
+    trace.addFiles(artifacts);
+    if (steps.length > 0) addReceipts(article, steps, runs);
     addFooter(article, { tokens: tokenCount, perSecond: tokPerSec, stopped: aborted, truncated, stoppedBy });
     return article;
 }
+
+/** Those of a list that are what it should hold. */
+const listOf = (list, key) => (Array.isArray(list) ? list.filter((one) => typeof one?.[key] === "string") : []);
 
 function articleFor(role) {
     const article = make("article", `message ${role}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOf, attachmentFrom, attachmentsOf, messageFields } from "../../Web/attachment-fields.js";
+import { addressOf, attachmentFrom, attachmentsOf, messageFields, storedName } from "../../Web/attachment-fields.js";
 import { inOrder, ownWords } from "../../Web/text.js";
 
 test("an attachment is made of what the host said, by stored names alone", () => {
@@ -50,4 +50,9 @@ test("text and steps come in the order they came about", () => {
     assert.deepEqual(inOrder(text, [{ tool: "old" }]), [{ text, steps: [{ tool: "old" }] }]);
     assert.deepEqual(inOrder("ab", [{ tool: "x", at: 99 }, { tool: "y", at: -1 }]).map((piece) => piece.text).join(""), "ab");
     assert.deepEqual(inOrder("", []), [{ text: "", steps: [] }]);
+});
+
+test("a name that is no percent-encoding is taken as it stands", () => {
+    assert.equal(storedName("/uploads/50%.txt"), "50%.txt");
+    assert.deepEqual(attachmentsOf({ textFilePaths: ["%zz"] }).map(({ file }) => file), ["%zz"]);
 });
