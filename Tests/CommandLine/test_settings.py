@@ -16,6 +16,10 @@ def test_settings_are_changed_in_part_sent_whole_and_kept(serve):
     assert (status, refusal["code"]) == (400, "bad_setting")
     assert "maxTokens" in refusal["error"]
     assert "network on" in host.json("/api/agent/engine")[1]["engine"]
+    host.json("/api/agent/settings", "PATCH", {"theirs": 1})
+    assert "theirs" not in host.json("/api/agent/settings", "PATCH", {"theirs": None, "never": None})[1]
+    status, refusal = host.json("/api/agent/settings", "PATCH", {"theirs": "x" * 300_000})
+    assert (status, refusal["code"]) == (400, "settings_too_large")
 
     host.stop(9)
     again = serve("--port", 0, "--no-model").wait()

@@ -4,6 +4,8 @@ package import AlcoveCore
 /// The settings of the host, whole: every key has a value, and what is not known is kept as it came.
 package struct HostSettings: Sendable, Hashable {
     package private(set) var json: JSONObject
+    /// Most bytes of all keys together, of those nobody knows too.
+    private static let byteLimit = 256 << 10
 
     /// Nobody has set anything.
     package init() {
@@ -30,13 +32,21 @@ package struct HostSettings: Sendable, Hashable {
         var changed = self
         for (name, value) in changes.members {
             guard let key = SettingKey(rawValue: name) else {
-                changed.json[name] = value.isNull ? nil : value
+                // A bare `nil` here would be JSON's null, and the key would stay.
+                changed.json[name] = value.isNull ? JSONValue?.none : value
                 continue
             }
             guard let kept = key.kept(value) else {
                 throw InputError(code: "bad_setting", message: "\"\(name)\" \(key.rule).")
             }
             changed.json[name] = kept
+        }
+        // Keys of others are kept, but every change writes and answers all of them.
+        guard JSONValue.object(changed.json).bytes().count <= HostSettings.byteLimit else {
+            throw InputError(
+                code: "settings_too_large",
+                message: "The settings together would be longer than \(HostSettings.byteLimit >> 10) KB.",
+                hint: "Set keys that nobody needs to null.")
         }
         return changed
     }

@@ -43,6 +43,15 @@ struct HostSettingsTests {
         #expect(error?.message.contains("\"\(key)\"") == true)
     }
 
+    @Test func keysOfOthersCannotGrowWithoutEnd() throws {
+        let large = try HostSettings().changing(["theirs": .string(String(repeating: "x", count: 200_000))])
+        let error = #expect(throws: InputError.self) {
+            try large.changing(["more": .string(String(repeating: "x", count: 100_000))])
+        }
+        #expect(error?.code == "settings_too_large")
+        #expect(try !large.changing(["theirs": .null]).json.members.contains { $0.key == "theirs" })
+    }
+
     @Test func aTimeoutIsHeldWithinItsLimits() throws {
         #expect(try HostSettings().changing(["toolTimeoutSeconds": 1]).switches.commandSeconds == 5)
         #expect(try HostSettings().changing(["toolTimeoutSeconds": 1e9]).switches.commandSeconds == 600)
