@@ -28,7 +28,8 @@ FIELDS = (
     + [("/api/chat", ["messages", 0, name], {"messages": [MESSAGE]}) for name in (
         "role", "content", "attachments", "imagePaths", "videoFilePaths", "audioPaths", "textFilePaths", "textFileNames", "thinking", "steps")]
     + [("/api/chat", ["messages", 0, "attachments", 0, name], {"messages": [ATTACHED]}) for name in ("file", "fileName")]
-    + [("/api/models/load", ["model"], {}), ("/api/models/import", ["path"], {}), ("/api/models/import", ["copy"], {"path": "/nothing.gguf"}),
+    + [("/api/models/load", ["model"], {}), ("/api/models/load", ["backend"], {"model": "x"}), ("/api/models/load", ["mmproj"], {"model": "x"}),
+       ("/api/models/import", ["path"], {}), ("/api/models/import", ["copy"], {"path": "/nothing.gguf"}),
        ("/api/agent/catalog/smollm2-135m-q8/download", ["optional"], {}), (CHAT, ["title"], {}), (CHAT + "/branch", ["messages"], {}),
        ("/api/agent/conversations/delete", ["ids"], {}), ("/api/agent/conversations/delete", ["ids", 0], {"ids": ["x"]}),
        ("/api/agent/approvals/a", ["outcome"], {"signature": "x"}), ("/api/agent/approvals/a", ["signature"], {"outcome": "allowed"}),
@@ -100,3 +101,20 @@ def test_ids_that_are_no_texts_are_refused(serve):
     host = serve("--port", 0, "--no-model").wait()
     assert host.json("/api/agent/conversations/delete", "POST", {"ids": [1]})[1]["code"] == "bad_field"
     assert host.json("/api/agent/conversations/delete", "POST", {"ids": ["gone"]}) == (200, {"deleted": 0})
+
+
+def test_a_chat_with_damaged_messages_goes_on_and_keeps_them(serve, tmp_path):
+    host = serve("--port", 0, "--script", script(tmp_path, [{"text": "Hello."}])).wait()
+    host.wait_for_model()
+    chat = "c" * 32
+    odd = [{"role": "robot", "content": "a"}, {"role": "assistant", "content": {"parts": []}}, {"content": "Nobody's."}]
+    host.json("/api/agent/import", "POST", {"id": chat, "title": "Old", "messages": [MESSAGE, *odd]})
+    session = host.session(chat)
+
+    status, frames = host.chat(session["sessionId"], session["messages"] + [{"role": "user", "content": "Go on."}])
+
+    assert status == 200 and frames[-1]["error"] is None
+    kept = host.json(f"/api/agent/conversations/{chat}")[1]["messages"]
+    assert [message.get("content") for message in kept] == ["Hi.", "a", {"parts": []}, "Nobody's.", "Go on.", "Hello."]
+    # What no chat has kept is a mistake of whoever sends it.
+    assert host.chat(session["sessionId"], [odd[0], MESSAGE])[1]["code"] == "bad_role"

@@ -36,9 +36,18 @@ struct ChatOrder: Sendable {
         }
         var messages: [Message] = []
         for (index, item) in list.enumerated() {
-            messages.append(try ChatOrder.message(item, at: index))
+            let message: Message
+            do throws(InputError) {
+                message = try ChatOrder.message(item, at: index)
+            } catch {
+                // A kept message of an older program, or a damaged one, would end its chat for good: it stays kept, and
+                // the model does not read it.
+                if index < list.count - 1, item["id"]?.string != nil { continue }
+                throw error
+            }
+            messages.append(message)
             let attached = try MessageAttachments(item, at: index)
-            if messages[index].role == .user, attached != MessageAttachments() { attachments[index] = attached }
+            if message.role == .user, attached != MessageAttachments() { attachments[messages.count - 1] = attached }
         }
         session = try ChatOrder.text(body, "sessionId")
         thinkingGiven = try ChatOrder.flag(body, "think")
