@@ -1,7 +1,9 @@
 """Rows of the host's routes that no other test looks at: shapes of answers, sessions, frames from odd places."""
 
+import http.client
 import json
 
+import pytest
 from test_agent import script
 
 HELLO = [{"role": "user", "content": "Hi."}]
@@ -16,7 +18,7 @@ def answered(serve, tmp_path):
     return host, session, headers["X-Alcove-Turn"], data
 
 
-def test_what_is_loaded_is_told_with_every_member(serve, tmp_path):
+def test_what_is_loaded_is_told_with_every_member(serve):
     host = serve("--port", 0, "--no-model").wait()
     members = {"models", "mmProjModels", "loaded", "loadedMmProj", "visionReady", "acceptsVisionProjector", "loadedBackend", "defaultBackend",
                "supportedBackends", "architecture", "contextTokens", "modelContextTokens", "defaultMaxTokens", "video", "skills"}
@@ -29,7 +31,7 @@ def test_what_is_loaded_is_told_with_every_member(serve, tmp_path):
     assert host.json("/api/queue/status")[1] == {"busy": False, "processing": 0, "pending_requests": 0, "total_processed": 0}
 
 
-def test_the_page_is_told_which_chat_to_go_on_with(serve, tmp_path):
+def test_the_page_is_told_which_chat_to_go_on_with(serve):
     host = serve("--port", 0, "--no-model").wait()
     assert host.json("/api/agent/launch")[1] == {"cold": True, "conversation": None}
     session = host.session()
@@ -95,7 +97,6 @@ def test_loading_another_model_ends_the_answer_and_keeps_its_words(serve, model)
     host = serve("--port", 0, "--model", model, "--context", 2048).wait()
     host.wait_for_model()
     session = host.session()
-    import http.client
     connection = http.client.HTTPConnection(host.url.removeprefix("http://"), timeout=120)
     connection.request("POST", "/api/chat", json.dumps({
         "sessionId": session["sessionId"], "messages": [{"role": "user", "content": "Tell me a very long story."}], "maxTokens": 1500}),
@@ -110,3 +111,12 @@ def test_loading_another_model_ends_the_answer_and_keeps_its_words(serve, model)
     messages = host.json(f"/api/agent/conversations/{session['conversationId']}")[1]["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant"] and messages[1]["content"]
     assert host.chat(session["sessionId"], HELLO, maxTokens=3)[1][-1]["error"] is None
+
+
+@pytest.mark.parametrize("more, code", [
+    ({"backend": "ggml_metal"}, "unsupported_backend"), ({"backend": 5}, "unsupported_backend"), ({"mmproj": "eyes.gguf"}, "unsupported_projector")])
+def test_a_load_is_not_done_otherwise_than_it_was_asked_for(serve, model, more, code):
+    host = serve("--port", 0, "--no-model").wait()
+    status, refusal = host.json("/api/models/load", "POST", {"model": model, **more})
+    assert (status, refusal["code"]) == (400, code)
+    assert host.json("/api/models")[1]["loaded"] is None

@@ -4,6 +4,9 @@ internal import AlcoveStorage
 
 /// What is loaded, what could be, and loading it.
 struct ModelRoutes: Sendable {
+    /// What computes here.
+    private static let backend = "ggml_cpu"
+
     let host: HostServices
 
     func add(to router: inout Router) {
@@ -19,8 +22,9 @@ struct ModelRoutes: Sendable {
         return [
             "models": .array(host.files.list().map { .string($0) }), "mmProjModels": [],
             "loaded": JSONValue(loaded?.id), "loadedMmProj": .null, "visionReady": false,
-            "acceptsVisionProjector": false, "loadedBackend": loaded == nil ? .null : "ggml_cpu",
-            "defaultBackend": "ggml_cpu", "supportedBackends": [["value": "ggml_cpu", "label": "CPU"]],
+            "acceptsVisionProjector": false, "loadedBackend": loaded == nil ? .null : .string(ModelRoutes.backend),
+            "defaultBackend": .string(ModelRoutes.backend),
+            "supportedBackends": [["value": .string(ModelRoutes.backend), "label": "CPU"]],
             "architecture": JSONValue(loaded?.architecture),
             "contextTokens": loaded.map { JSONValue($0.contextLength) } ?? .null,
             "modelContextTokens": loaded.map { JSONValue($0.trainedContextLength) } ?? .null,
@@ -29,8 +33,17 @@ struct ModelRoutes: Sendable {
     }
 
     private func load(_ request: HTTPRequest) async throws -> HTTPResponse {
-        guard let name = try await request.jsonObject()["model"]?.string, !name.isEmpty else {
+        let body = try await request.jsonObject()
+        guard let name = body["model"]?.string, !name.isEmpty else {
             throw HTTPError(400, code: "no_model_named", "\"model\" should be the name of a model file.")
+        }
+        if let backend = body["backend"], !backend.isNull, backend.string != ModelRoutes.backend {
+            throw HTTPError(
+                400, code: "unsupported_backend",
+                "\"backend\" should be \(ModelRoutes.backend): there is no other here.")
+        }
+        if let projector = body["mmproj"], !projector.isNull, projector.string != "" {
+            throw HTTPError(400, code: "unsupported_projector", "No model here takes a projector yet.")
         }
         let path = try host.files.path(name)
         do {
