@@ -91,7 +91,8 @@ package enum DownloadError: UserFacingError, Hashable {
         switch self {
         case .badURL: "Give a whole address, such as https://example.org/model.gguf."
         case .badRedirect, .tooManyRedirects, .confused: "Check the address, or get the file from somewhere else."
-        case .privateAddress(let host, _): "If you trust it, allow it with --allow-host \(host)."
+        case .privateAddress(let host, _):
+            "If you trust it, allow it with --allow-host \(host), or in \"allowedHosts\" of catalog.json."
         case .untrusted: "Check the device's date and the network you are in; a sign-in page can be the cause."
         case .refused(_, let status):
             [401, 403].contains(status)

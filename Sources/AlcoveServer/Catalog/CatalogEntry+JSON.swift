@@ -130,7 +130,7 @@ private struct MemberReader {
             throw CatalogFault.wrong("\"\(key)\"", "there")
         }
         guard let text = value.string, text.utf8.count <= 2_000, usual != nil || !text.isEmpty else {
-            throw CatalogFault.wrong("\"\(key)\"", "a text")
+            throw CatalogFault.wrong("\"\(key)\"", "a text of at most 2000 bytes")
         }
         return text
     }
