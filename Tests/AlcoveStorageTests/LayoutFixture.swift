@@ -6,7 +6,37 @@ struct LayoutFixture: Sendable {
     let layout: Int
     let script: String
 
-    static let all = [LayoutFixture(layout: 1, script: layout1 + content)]
+    static let all = [
+        LayoutFixture(layout: 1, script: layout1 + content),
+        LayoutFixture(layout: 2, script: layout1 + layout2 + content + turnContent),
+    ]
+
+    private static let layout2 = """
+        CREATE TABLE turns (
+            number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, chat INTEGER REFERENCES chats (number) ON DELETE CASCADE,
+            profile TEXT NOT NULL, state TEXT NOT NULL, started_at INTEGER NOT NULL, finished_at INTEGER, reason TEXT,
+            progress TEXT) STRICT;
+        CREATE INDEX turns_of_chat ON turns (chat, number);
+        CREATE INDEX turns_running ON turns (number) WHERE state = 'running';
+        CREATE TABLE turn_events (
+            turn INTEGER NOT NULL REFERENCES turns (number) ON DELETE CASCADE, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+            kind TEXT NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (turn, seq)) STRICT, WITHOUT ROWID;
+        CREATE TABLE receipts (
+            number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, turn INTEGER REFERENCES turns (number) ON DELETE SET NULL,
+            tool TEXT NOT NULL, arguments TEXT NOT NULL, signature TEXT NOT NULL, effect TEXT NOT NULL,
+            outcome TEXT NOT NULL, observation TEXT, started_at INTEGER NOT NULL, finished_at INTEGER NOT NULL,
+            extras TEXT) STRICT;
+        CREATE INDEX receipts_of_turn ON receipts (turn, number);
+        PRAGMA user_version = 2;
+        """
+
+    /// A turn that had ended, with a receipt.
+    private static let turnContent = """
+        INSERT INTO turns VALUES (1, 'fedcba9876543210fedcba9876543210', 1, 'agent', 'completed', 1000, 2000, NULL, NULL);
+        INSERT INTO turn_events VALUES (1, 0, 1000, 'text', '{"text":"hi"}');
+        INSERT INTO receipts VALUES (1, '00112233445566778899aabbccddeeff', 1, 'shell', '{}', 'ab', 'runs_code', 'succeeded',
+            'done', 1000, 1001, '{"colour":"green"}');
+        """
 
     /// A name, unknown members, bytes that are not UTF-8, a message without role and with content of another type.
     private static let content = """

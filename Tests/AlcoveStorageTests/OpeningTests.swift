@@ -185,6 +185,8 @@ struct OpeningTests {
             #expect(database.opening.previousLayout == fixture.layout)
             let id = ChatID(unchecked: "0123456789abcdef0123456789abcdef")
             let transcript = try #require(try await ChatStore(database).transcript(id))
+            #expect(try await KeptStore(database).count() == 0)
+            try await database.write { try $0.add(KeptItem.task("Kept since")) }
             #expect(transcript.chat.title == "Named by hand")
             #expect(transcript.chat.extras == ["needsCacheReset": true, "colour": "green"])
             #expect(transcript.messages.map(\.body.content) == ["hello wide world", "bad \u{FFFD} bytes", nil])

@@ -10,7 +10,7 @@ enum Schema {
     static var version: Int { steps.count }
 
     /// Step n makes layout n + 1 out of layout n.
-    static let steps = [chatsAndSettings, turnsAndReceipts]
+    static let steps = [chatsAndSettings, turnsAndReceipts, keptItems]
 }
 
 extension Schema {
@@ -128,5 +128,55 @@ extension Schema {
             extras TEXT
         ) STRICT;
         CREATE INDEX receipts_of_turn ON receipts (turn, number);
+        """
+}
+
+extension Schema {
+    /// Layout 3.
+    ///
+    /// Knowledge, memories, tasks and handoffs. `words` are the item's words as search knows them (`KeptWords`), with the
+    /// pairs of characters that trigrams cannot find; it is what `kept_words` indexes. A word never holds an ASCII
+    /// separator, so the plainest tokenizer cuts exactly at the spaces. `provenance` is JSON and no reference: where
+    /// something came from stays true when its chat is gone.
+    private static let keptItems = """
+        CREATE TABLE kept (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL,
+            type TEXT,
+            title TEXT NOT NULL,
+            content TEXT NOT NULL,
+            state TEXT,
+            provenance TEXT,
+            created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            finished_at INTEGER,
+            words TEXT NOT NULL,
+            extras TEXT
+        ) STRICT;
+        CREATE INDEX kept_of_kind ON kept (kind, state, number);
+
+        CREATE VIRTUAL TABLE kept_words USING fts5 (
+            words, content = 'kept', content_rowid = 'number', tokenize = 'ascii', detail = none
+        );
+        CREATE VIRTUAL TABLE kept_letters USING fts5 (
+            title, content, content = 'kept', content_rowid = 'number', tokenize = 'trigram'
+        );
+        CREATE TRIGGER kept_indexed AFTER INSERT ON kept BEGIN
+            INSERT INTO kept_words (rowid, words) VALUES (new.number, new.words);
+            INSERT INTO kept_letters (rowid, title, content) VALUES (new.number, new.title, new.content);
+        END;
+        CREATE TRIGGER kept_unindexed AFTER DELETE ON kept BEGIN
+            INSERT INTO kept_words (kept_words, rowid, words) VALUES ('delete', old.number, old.words);
+            INSERT INTO kept_letters (kept_letters, rowid, title, content)
+                VALUES ('delete', old.number, old.title, old.content);
+        END;
+        CREATE TRIGGER kept_reindexed AFTER UPDATE OF title, content, words ON kept BEGIN
+            INSERT INTO kept_words (kept_words, rowid, words) VALUES ('delete', old.number, old.words);
+            INSERT INTO kept_letters (kept_letters, rowid, title, content)
+                VALUES ('delete', old.number, old.title, old.content);
+            INSERT INTO kept_words (rowid, words) VALUES (new.number, new.words);
+            INSERT INTO kept_letters (rowid, title, content) VALUES (new.number, new.title, new.content);
+        END;
         """
 }
