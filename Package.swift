@@ -31,19 +31,26 @@ let package = Package(
         .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
         .target(name: "AlcoveSandbox", dependencies: ["AlcoveCore", "CPosixShim"]),
         .target(name: "AlcoveDownloads", dependencies: ["AlcoveCore", "AlcoveSandbox", curl]),
-        .target(name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage", "AlcoveSandbox"]),
+        .target(name: "AlcoveWorkspace", dependencies: ["AlcoveCore", "AlcoveStorage"]),
+        .target(
+            name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage", "AlcoveSandbox", "AlcoveWorkspace"]),
         .target(
             name: "AlcoveServer",
-            dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveDownloads", "AlcoveStorage", "CPosixShim"]),
+            dependencies: [
+                "AlcoveCore", "AlcoveAgent", "AlcoveDownloads", "AlcoveStorage", "AlcoveWorkspace", "CPosixShim",
+            ]),
         .executableTarget(
             name: "alcove",
             dependencies: [
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveSandbox", "AlcoveAgent",
-                "AlcoveDownloads", "AlcoveServer",
+                "AlcoveDownloads", "AlcoveServer", "AlcoveWorkspace",
             ]),
         .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
         .testTarget(
-            name: "AlcoveAgentTests", dependencies: ["AlcoveAgent", "AlcoveCore", "AlcoveSandbox", "AlcoveStorage"]),
+            name: "AlcoveAgentTests",
+            dependencies: ["AlcoveAgent", "AlcoveCore", "AlcoveSandbox", "AlcoveStorage", "AlcoveWorkspace"]),
+        .testTarget(
+            name: "AlcoveWorkspaceTests", dependencies: ["AlcoveWorkspace", "AlcoveCore", "AlcoveStorage"]),
         .testTarget(
             name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
         .testTarget(name: "AlcoveTemplatesTests", dependencies: ["AlcoveTemplates", "AlcoveCore", "alcove"]),
