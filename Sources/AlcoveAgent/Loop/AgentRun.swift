@@ -1,6 +1,7 @@
 internal import AlcoveCore
 internal import Dispatch
 internal import AlcoveStorage
+internal import AlcoveWorkspace
 
 /// One turn under way: its rounds, its calls, its counters.
 ///
@@ -31,7 +32,7 @@ actor AgentRun {
         let deadline = startDeadline()
         defer { deadline?.cancel() }
         do {
-            try await rounds()
+            if let plan = request.plan { try await follow(plan) } else { try await rounds() }
         } catch {
             if !hasBegun {
                 turn.refuse(error)
@@ -85,7 +86,7 @@ actor AgentRun {
     // MARK: Rounds
 
     private func rounds() async throws {
-        guard let profile = request.profile else {
+        guard let profile = request.profile?.forModel else {
             let answer = try await round(1, tools: [], choice: .auto)
             if answer.reason == .repetition { noteRepetition(answer) }
             return
@@ -122,6 +123,83 @@ actor AgentRun {
                 tell("No more tools can be used now. Answer from what you have, and say what is unchecked.")
             }
         }
+    }
+
+    // MARK: Explicit commands
+
+    /// Does exactly what was asked, step by step, without the model; the answer is made from the receipts.
+    ///
+    /// Everything that can be known to be wrong is refused before anything runs. The first step without a receipt of its
+    /// success ends the run, and what is left is not tried.
+    private func follow(_ plan: CommandPlan) async throws {
+        let profile = request.profile ?? .assistant
+        try plan.check(limit: profile.steps)
+        guard let database = loop.database else {
+            throw InputError(code: "no_store", message: "There is no store to work on.")
+        }
+        var planned: [CheckedCall] = []
+        for step in plan.steps {
+            let call = ToolCall(
+                id: hexText(Platform.randomBytes(16)), name: step.tool,
+                arguments: JSONValue.object(step.arguments).text())
+            do throws(ToolRegistry.Refusal) {
+                let checked = try loop.tools.check(call)
+                if case .refused(let sentence) = policy(profile).decide(checked.tool) {
+                    throw ToolRegistry.Refusal(failure: .notAllowed, text: sentence)
+                }
+                planned.append(checked)
+            } catch {
+                throw InputError(code: "bad_step", message: "\"\(step.words)\" cannot be done: \(error.text)")
+            }
+        }
+        try await begin()
+        checkpoint(.plan)
+        turn.append(.notice(plan.summary))
+        for (index, checked) in planned.enumerated() {
+            let call = ToolCall(
+                id: checked.id, name: checked.tool.declaration.name,
+                arguments: String(decoding: checked.arguments.canonical, as: UTF8.self))
+            let goesOn = await execute(call, round: 1, profile: profile)
+            checkpoint(.reassess)
+            guard goesOn, let note = result.steps.last, note.call == checked.id, note.succeeded, note.receipt != nil,
+                !turn.stopSignal.isSet
+            else { return try await tellStop(at: index, of: planned, in: database) }
+        }
+        let receipts = try await receipts(of: planned, in: database)
+        guard receipts.count == planned.count else {
+            return try await tellStop(at: receipts.count, of: planned, in: database)
+        }
+        write(receipts.map { $0.observation ?? "" }.joined(separator: "\n\n"))
+        result.end.reason = .stop
+    }
+
+    /// The receipts of planned calls that succeeded, as the store has them.
+    private func receipts(of planned: [CheckedCall], in database: Database) async throws -> [Receipt] {
+        var kept = try await TurnLog(database).receipts(of: turn.id)
+        return planned.compactMap { checked in
+            let place = kept.firstIndex {
+                $0.signature == checked.arguments.signature && $0.tool == checked.tool.declaration.name
+                    && $0.outcome == "succeeded"
+            }
+            return place.map { kept.remove(at: $0) }
+        }
+    }
+
+    /// Says what was done and what was not.
+    private func tellStop(at index: Int, of planned: [CheckedCall], in database: Database) async throws {
+        let done = try await receipts(of: Array(planned[..<index]), in: database)
+        for receipt in done { note(receipt.observation ?? "") }
+        let name = planned[index].tool.declaration.name
+        let why = result.steps.last { $0.call == planned[index].id }.map { " \($0.observation)" } ?? ""
+        let rest = planned.count - index - 1
+        let left =
+            rest == 0
+            ? "" : " The \(rest == 1 ? "step" : "\(rest) steps") after it \(rest == 1 ? "was" : "were") not tried."
+        note("Step \(index + 1) of \(planned.count) (\(name)) was not done.\(why)\(left)")
+        if turn.stopSignal.isSet { return }
+        stop(by: "step not done")
+        result.end.reason = .error
+        result.end.error = "Step \(index + 1) of \(planned.count) (\(name)) was not done."
     }
 
     /// Nothing of a round that went in a circle is done; the model is told what repeated and asked for something else.
@@ -307,7 +385,7 @@ actor AgentRun {
                 call, .notAllowed, Excerpt.middleCut(text, to: checked.tool.observationLimit), round, detail: detail)
             return true
         }
-        switch policy(profile).decide(checked.tool.effect) {
+        switch policy(profile).decide(checked.tool) {
         case .refused(let sentence):
             refuse(call, .notAllowed, sentence, round, detail: detail)
             return true
@@ -318,7 +396,7 @@ actor AgentRun {
                 return outcome != .withdrawn
             }
             // Whatever was switched meanwhile counts.
-            if case .refused(let sentence) = policy(profile).decide(checked.tool.effect) {
+            if case .refused(let sentence) = policy(profile).decide(checked.tool) {
                 refuse(call, .notAllowed, sentence, round, detail: detail)
                 return true
             }
@@ -372,16 +450,16 @@ actor AgentRun {
         await takeSnapshot(before: call.tool.effect)
         let started = Timestamp.now, clock = Platform.monotonicNanoseconds
         let heart = Heartbeat(turn: turn, call: call.id, tool: name, clock: loop.clock)
-        var outcome = await call.tool.run(
-            call.arguments.value,
-            in: ToolContext(
-                stop: turn.stopSignal, workspace: request.workspace, switches: loop.switches(),
-                output: { heart.take($0) }))
+        let id = ReceiptID()
+        var context = ToolContext(
+            stop: turn.stopSignal, workspace: request.workspace, switches: loop.switches(), output: { heart.take($0) })
+        if loop.database != nil { (context.chat, context.turn, context.receipt) = (ChatID(turn.key), turn.id, id) }
+        var outcome = await call.tool.run(call.arguments.value, in: context)
         await heart.finish()
         outcome.text = Excerpt.middleCut(outcome.text, to: call.tool.observationLimit)
         checkpoint(.record, call: call.id)
         var receipt: Receipt? = Receipt(
-            turn: loop.database == nil ? nil : turn.id, tool: name,
+            id: id, turn: loop.database == nil ? nil : turn.id, tool: name,
             arguments: String(decoding: call.arguments.canonical, as: UTF8.self),
             signature: call.arguments.signature, effect: call.tool.effect.rawValue,
             outcome: turn.stopSignal.isSet ? "stopped" : outcome.succeeded ? "succeeded" : "failed",

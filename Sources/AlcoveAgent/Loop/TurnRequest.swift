@@ -1,4 +1,5 @@
 package import AlcoveCore
+package import AlcoveWorkspace
 
 /// What a surface asks for.
 package struct TurnRequest: Sendable {
@@ -15,6 +16,8 @@ package struct TurnRequest: Sendable {
     package var speculates = true
     /// Names in the workspace of files that the person attached, for what tools are declared as.
     package var attachedFiles: [String] = []
+    /// An explicit command, done without the model; nil is ordinary conversation.
+    package var plan: CommandPlan?
 
     package init(
         messages: [Message], thinking: Bool = false, sampling: SamplingOptions = SamplingOptions(),

@@ -35,6 +35,15 @@ package struct Policy: Sendable {
         return .needsApproval
     }
 
+    /// Decides on a tool: some belong to certain profiles only.
+    package func decide(_ tool: any Tool) -> Decision {
+        if let profiles = tool.profiles, !profiles.contains(profile.name) {
+            return .refused(
+                "The tool \(tool.declaration.name) is not there in a run of the profile \"\(profile.name)\".")
+        }
+        return decide(tool.effect)
+    }
+
     /// Only what can be undone or harms nobody may be allowed for a whole chat: never deletions, never the network.
     package static func mayBeRemembered(_ effect: ToolEffect) -> Bool {
         switch effect {

@@ -29,5 +29,13 @@ package struct RunProfile: Sendable, Hashable {
         name: "agent", rounds: 8, roundsWithCode: 24, callsPerRound: 8, steps: nil, seconds: nil, replyTokens: nil,
         refusesDuplicates: false, effects: Set(ToolEffect.allCases), allowed: [.reads])
 
+    /// What a model may do in a run of this profile: in a bounded run, only look. Changes are for explicit commands.
+    package var forModel: RunProfile {
+        guard self == .assistant else { return self }
+        var profile = self
+        profile.effects = [.reads]
+        return profile
+    }
+
     package static func named(_ name: String) -> RunProfile? { [assistant, agent].first { $0.name == name } }
 }

@@ -11,6 +11,8 @@ package protocol Tool: Sendable {
     var effect: ToolEffect { get }
     /// Most characters of its result that the model is shown.
     var observationLimit: Int { get }
+    /// Profiles that have it; nil is every one.
+    var profiles: Set<String>? { get }
 
     /// What is declared in a chat to which the person attached files of these names.
     func declaration(attached names: [String]) -> ToolDeclaration
@@ -29,6 +31,7 @@ extension Tool {
     package var aliases: [String] { [] }
     package func declaration(attached names: [String]) -> ToolDeclaration { declaration }
     package var observationLimit: Int { 16_000 }
+    package var profiles: Set<String>? { nil }
     package func rewrite(_ arguments: JSONObject) -> JSONObject { arguments }
     package func detail(of arguments: JSONObject) -> String { "" }
 }
@@ -40,6 +43,10 @@ package struct ToolContext: Sendable {
     /// The chat's own folder; nil in a session that keeps nothing.
     package var workspace: String?
     package var switches: Switches
+    /// Whose call it is, for what a tool keeps to say where it comes from; nil where nothing is kept of it.
+    package var chat: ChatID?
+    package var turn: TurnID?
+    package var receipt: ReceiptID?
     /// Takes what the tool writes while it runs.
     package var output: @Sendable (String) -> Void
 

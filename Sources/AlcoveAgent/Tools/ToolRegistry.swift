@@ -34,7 +34,7 @@ package struct ToolRegistry: Sendable {
     /// - Parameter attached: Names of the person's files in the workspace.
     package func declarations(for policy: Policy, attached: [String] = []) -> [ToolDeclaration] {
         entries.compactMap { entry in
-            if case .refused = policy.decide(entry.tool.effect) { return nil }
+            if case .refused = policy.decide(entry.tool) { return nil }
             return entry.tool.declaration(attached: attached)
         }
     }

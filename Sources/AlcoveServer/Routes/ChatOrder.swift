@@ -1,6 +1,7 @@
 internal import AlcoveAgent
 internal import AlcoveCore
 internal import AlcoveStorage
+internal import AlcoveWorkspace
 
 /// The body of `POST /api/chat`, read and checked.
 struct ChatOrder: Sendable {
@@ -78,6 +79,14 @@ struct ChatOrder: Sendable {
 
     /// What the messages say, without their files.
     var texts: [String] { request.messages.map { $0.content ?? "" } }
+
+    /// What an explicit command of the assistant's comes to; nil for everything else.
+    var plan: CommandPlan? {
+        guard request.profile == .assistant, attachments.isEmpty, shared.isEmpty, let last = request.messages.last,
+            last.role == .user
+        else { return nil }
+        return CommandPlan(last.content ?? "")
+    }
 
     /// Whether the turn may call tools.
     var hasTools: Bool { request.profile != nil }

@@ -20,19 +20,23 @@ struct ChatRoutes: Sendable {
     private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var order = try ChatOrder(body: try await request.jsonObject())
         let chat = try await chat(of: order)
-        guard let ready = await host.model.ready else { throw await noModel() }
-        host.warmUp?.cancel()
+        let plan = order.plan, ready = await host.model.ready
+        if ready == nil, plan == nil { throw await noModel() }
+        // An explicit command is never the model's to read, whether one is loaded or not.
+        let model: any LanguageModel = plan == nil ? ready?.model ?? ToolsOnly() : ToolsOnly()
+        if plan == nil { host.warmUp?.cancel() }
         let id = TurnKey.key(chat: chat, session: order.session)
         let choices = ChatChoices(
-            modelID: ready.model.description.id, think: order.thinkingGiven, skills: order.skills)
+            modelID: ready?.model.description.id, think: order.thinkingGiven, skills: order.skills)
         if !order.attachments.isEmpty {
             let attached = try await AttachmentOrder(host: host).prepare(
                 order.attachments, texts: order.texts, chat: order.hasTools ? chat : nil,
-                contextLength: ready.model.description.contextLength)
+                contextLength: model.description.contextLength)
             order.take(attached)
         }
         let drafts = order.drafts
-        var request = try order.turn(for: ready.model.description, settings: host.board.current)
+        var request = try order.turn(for: model.description, settings: host.board.current)
+        request.plan = plan
         if request.profile != nil {
             guard let chat else {
                 throw InputError(
@@ -43,7 +47,7 @@ struct ChatRoutes: Sendable {
         }
         let shared = try await lease(order.shared)
         let turn = await host.turns.start(
-            key: id, chat: chat, loop: host.loop(for: ready.model), request: request,
+            key: id, chat: chat, loop: host.loop(for: model), request: request,
             accept: { [host] in
                 if let chat {
                     try await host.chats.replaceMessages(of: chat, with: drafts, choices: choices)

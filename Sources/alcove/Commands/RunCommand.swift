@@ -1,6 +1,7 @@
 internal import AlcoveAgent
 internal import AlcoveCore
 internal import AlcoveStorage
+internal import AlcoveWorkspace
 internal import Synchronization
 
 /// A task for the agent, on the terminal or in a script.
@@ -39,7 +40,10 @@ enum RunCommand {
         }
         let folders = Folders(root: invocation.text("--root")), resources = Resources()
         let loaded: LoadedModel
-        if let script = invocation.text("--script") {
+        let plan = profile == .assistant ? CommandPlan(invocation.arguments[0]) : nil
+        if plan != nil {
+            loaded = LoadedModel(model: ToolsOnly())
+        } else if let script = invocation.text("--script") {
             loaded = LoadedModel(model: try ScriptFile.model(Folders.absolute(script)))
         } else {
             let path = try CommonOptions.modelPath(
@@ -52,13 +56,15 @@ enum RunCommand {
         let workspace = try folder(invocation, folders: folders, key: key)
         let broker = ApprovalBroker()
         let loop = AgentLoop(
-            model: loaded.model, tools: try AgentTools.registry(), broker: Terminal.inputIsTerminal ? broker : nil,
+            model: loaded.model, tools: try AgentTools.registry(database),
+            broker: Terminal.inputIsTerminal ? broker : nil,
             database: database, artifacts: ArtifactStore(folder: folders.root + "/artifacts"))
-        let request = TurnRequest(
+        var request = TurnRequest(
             messages: [Message(role: .user, content: invocation.arguments[0])],
             sampling: try CommonOptions.sampling(invocation, default: .greedy),
             maxTokens: try invocation.int("--max-tokens", in: 1...1_000_000),
             toolChoice: invocation.has("--require-tool") ? .required : .auto, profile: profile, workspace: workspace)
+        request.plan = plan
         let turn = await Turns(log: TurnLog(database)).start(
             key: key, loop: loop, request: request, accept: {}, record: { _ in })
         Signals.handle { _ in turn.stopSignal.set() }

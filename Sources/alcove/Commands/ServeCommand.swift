@@ -55,7 +55,7 @@ enum ServeCommand {
             database: database, board: board, model: model,
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
-            tools: try AgentTools.registry(), root: folders.root, decoder: MediaParts.decoder,
+            tools: try AgentTools.registry(database), root: folders.root, decoder: MediaParts.decoder,
             warmUp: script == nil ? WarmUp() : nil, catalog: library.catalogServices())
 
         try await host.rewinds.recover()
