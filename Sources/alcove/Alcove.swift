@@ -15,8 +15,8 @@ enum Alcove {
         ],
         subcommands: [
             ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, ShareCommand.command,
-            ModelsCommand.command, PullCommand.command, BenchCommand.command, InspectCommand.command,
-            DoctorCommand.command,
+            TasksCommand.command, KnowledgeCommand.command, ModelsCommand.command, PullCommand.command,
+            BenchCommand.command, InspectCommand.command, DoctorCommand.command,
             PlumbingCommand.command,
         ])
 

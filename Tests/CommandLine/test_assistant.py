@@ -1,0 +1,123 @@
+"""The assistant: tasks and knowledge on the terminal, and explicit commands that run without a model."""
+
+import json
+
+import pytest
+from test_agent import Stream, decide
+
+
+def command(host, session, text):
+    return Stream(host, session, text, profile="assistant")
+
+
+def test_tasks_on_the_terminal(alcove, root):
+    def tasks(*words):
+        return alcove("tasks", *words, "--root", root)
+
+    assert "Added the task \"Buy milk\"" in tasks("add", "Buy milk").stdout
+    added = json.loads(tasks("add", "Call Ann", "--json").stdout)
+    assert (added["title"], added["state"], added["kind"]) == ("Call Ann", "open", "task")
+    assert added["provenance"]["receipt"]
+    done = json.loads(tasks("complete", "milk", "--json").stdout)
+    assert done["state"] == "done" and done["finishedAt"]
+    again = tasks("complete", "milk")
+    assert again.returncode == 1 and "\"Buy milk\" is done already." in again.stderr
+    assert [task["title"] for task in json.loads(tasks("list", "--json").stdout)] == ["Call Ann"]
+    assert len(json.loads(tasks("list", "--all", "--json").stdout)) == 2
+    assert json.loads(tasks("reopen", done["id"], "--json").stdout)["state"] == "open"
+    hits = json.loads(tasks("search", "mlik milk", "--json").stdout)
+    assert [hit["title"] for hit in hits] == ["Buy milk"] and hits[0]["why"]["found"] == ["milk"]
+    missing = tasks("complete", "nothing like it")
+    assert missing.returncode == 1 and "There is no task" in missing.stderr
+    assert alcove("tasks", "add", "x" * 301, "--root", root).returncode == 1
+
+
+def test_knowledge_on_the_terminal(alcove, root):
+    def knowledge(*words):
+        return alcove("knowledge", *words, "--root", root)
+
+    kept = json.loads(
+        knowledge("capture", "We use SQLite\nbecause it is there", "--type", "decision", "--file", "a.md", "--offset", 7,
+                  "--json").stdout)
+    assert (kept["type"], kept["title"]) == ("decision", "We use SQLite")
+    assert (kept["provenance"]["file"], kept["provenance"]["offset"]) == ("a.md", 7)
+    knowledge("capture", "磁盘会满", "--type", "risk")
+    assert "磁盘会满" in knowledge("search", "磁盘").stdout
+    shown = knowledge("inspect", kept["id"][:8]).stdout
+    assert "because it is there" in shown and "file a.md, offset 7" in shown
+    bad = knowledge("capture", "x", "--type", "gossip")
+    assert bad.returncode == 1 and "type" in bad.stderr
+    assert len(json.loads(knowledge("list", "--json").stdout)) == 2
+
+
+def test_a_running_host_is_said(alcove, serve, root):
+    serve("--port", 0, "--no-model").wait()
+    told = alcove("tasks", "list", "--root", root)
+    assert told.returncode != 0 and "in use" in told.stderr.lower() or "another" in told.stderr.lower()
+
+
+def test_a_plan_runs_with_no_model_loaded(serve):
+    host = serve("--port", 0, "--no-model").wait()
+    session = host.session()
+    stream = command(host, session["sessionId"], "Add task Buy milk, then list tasks, then calculate 6*7")
+    question, _ = stream.until("approval")
+    assert question["approval"]["tool"] == "tasks_add" and "Buy milk" in question["approval"]["shown"]
+    assert decide(host, question["approval"], "allowed", signature="0" * 64)[0] == 400
+    assert decide(host, question["approval"], "allowed")[0] == 200
+    done, _ = stream.until("done")
+    assert done["error"] is None
+    assert decide(host, question["approval"], "allowed")[0] == 404
+
+    runs = host.json(f"/api/agent/runs?conversation={session['conversationId']}")[1]["runs"]
+    assert [receipt["tool"] for receipt in runs[0]["receipts"]] == ["tasks_add", "tasks_list", "calculator"]
+    _, chat = host.json(f"/api/agent/conversations/{session['conversationId']}")
+    assert [message["role"] for message in chat["messages"]] == ["user", "assistant"]
+    assert "6*7 = 42" in chat["messages"][1]["content"] and "[ ] Buy milk" in chat["messages"][1]["content"]
+
+
+def test_a_plan_that_is_too_long_is_refused_whole(serve):
+    host = serve("--port", 0, "--no-model").wait()
+    session = host.session()
+    text = "现在几点，然后列出任务，然后添加任务：甲，然后添加任务：乙"
+    status, answer = host.chat(session["sessionId"], [{"role": "user", "content": text}], profile="assistant")
+    assert status == 400 and answer["code"] == "plan_too_long"
+    assert host.json(f"/api/agent/runs?conversation={session['conversationId']}")[1]["runs"] == []
+
+
+@pytest.mark.parametrize("text", ["Hello there", "Add task x, then tell me a story"])
+def test_conversation_needs_a_model(serve, text):
+    host = serve("--port", 0, "--no-model").wait()
+    session = host.session()
+    status, answer = host.chat(session["sessionId"], [{"role": "user", "content": text}], profile="assistant")
+    assert status == 400 and answer["code"] == "no_model"
+    # A command is one only where the assistant was asked for.
+    status, answer = host.chat(session["sessionId"], [{"role": "user", "content": "list tasks"}])
+    assert status == 400 and answer["code"] == "no_model"
+
+
+def test_on_the_terminal_nothing_is_changed_where_nobody_can_be_asked(alcove, root):
+    read = alcove("run", "--profile", "assistant", "list tasks then what is 2^10", "--root", root)
+    assert read.returncode == 0 and "2^10 = 1024" in read.stdout
+    write = alcove("run", "--profile", "assistant", "add task Buy milk", "--root", root)
+    assert write.returncode == 1
+    assert json.loads(alcove("tasks", "list", "--json", "--root", root).stdout) == []
+
+
+def test_rank(alcove):
+    lines = [
+        {"id": 1, "query": "red house", "documents": [
+            {"id": "a", "text": "house that is red"}, {"id": "b", "text": "a red house"}, {"id": "c", "text": "blue"}]},
+        {"id": 2, "query": "模型", "documents": ["天气", "人工智能模型"]},
+        {"id": 3, "query": 5, "documents": []},
+        {"id": 4, "query": "x", "documents": [{"id": 1}]},
+        {"id": 5, "query": "", "documents": ["x"]},
+        {"id": 6, "query": "same", "documents": ["same", "same"], "limit": 1},
+    ]
+    told = alcove("plumbing", "rank", input="\n".join(map(json.dumps, lines)) + "\nnot json\n")
+    answers = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [hit["id"] for hit in answers[0]["hits"]] == ["b", "a"]
+    assert answers[0]["hits"][0]["why"]["phrase"] == 1 and answers[0]["hits"][0]["why"]["found"] == ["red", "house"]
+    assert [hit["id"] for hit in answers[1]["hits"]] == [1]
+    assert answers[2]["code"] == "no_query" and answers[3]["code"] == "bad_document"
+    assert answers[4]["hits"] == [] and [hit["id"] for hit in answers[5]["hits"]] == [0]
+    assert "error" in answers[6] and len(answers) == 7
