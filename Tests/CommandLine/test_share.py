@@ -118,6 +118,13 @@ def test_what_cannot_be_shared_is_said_and_leaves_nothing(alcove, root, tmp_path
         assert not (root / "share").exists() or list((root / "share").iterdir()) == []
 
 
+def test_a_folder_that_cannot_be_made_is_named_with_the_reason(alcove, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = share(alcove, tmp_path / "file" / "root", "--text", "Hello.")
+    assert result.returncode == 1
+    assert "root/share cannot be made: Not a directory." in result.stderr
+
+
 def test_files_the_host_cannot_take_are_named_and_the_rest_comes_along(serve, alcove, root, tmp_path):
     (tmp_path / "good.txt").write_text("fine")
     (tmp_path / "empty.txt").write_text("")
