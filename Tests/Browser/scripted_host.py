@@ -176,8 +176,15 @@ class ScriptedHost:
         chat.update(title=title, messages=messages, createdAt=stamp, updatedAt=stamp)
         return chat["id"]
 
-    def sent(self):
-        """Bodies of the sends that arrived."""
+    def sent(self, at_least=0):
+        """Bodies of the sends that arrived, once there are so many: the page shows a message before it is sent."""
+        deadline = time.monotonic() + 10
+        while len(self._sends()) < at_least:
+            assert time.monotonic() < deadline, "the page sent nothing"
+            time.sleep(0.01)
+        return self._sends()
+
+    def _sends(self):
         return [body for method, path, body in self.requests if (method, path) == ("POST", "/api/chat")]
 
     def refuse(self, method, path, refusal):

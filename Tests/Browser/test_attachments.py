@@ -54,7 +54,7 @@ def test_files_are_stored_at_once_and_go_with_the_message(host, chat):
     expect(chat.locator(".message.user .document")).to_have_text(["notes.txt", "deck.pdf3 pages"])
     expect(chat.locator(".message.user img")).to_have_attribute("alt", "pixel.png")
     expect(chips(chat)).to_have_count(0)
-    message = host.sent()[0]["messages"][0]
+    message = host.sent(1)[0]["messages"][0]
     stored = {name.rsplit(".", 1)[1]: name for name in host.uploads}
     assert message["content"] == "What is in these?"
     assert [(a["fileName"], a["file"], a["mediaType"]) for a in message["attachments"]] == [
@@ -88,7 +88,7 @@ def test_a_removed_file_does_not_go(host, chat):
     chat.press("#box", "Enter")
 
     expect(chat.locator(".message.user .document")).to_have_text(["b.txt"])
-    assert len(host.sent()[0]["messages"][0]["attachments"]) == 1
+    assert len(host.sent(1)[0]["messages"][0]["attachments"]) == 1
 
 
 def test_while_a_file_is_on_its_way_nothing_is_sent(host, chat):
@@ -147,7 +147,7 @@ def test_a_refused_send_gives_the_files_back_too(host, open_page):
     expect(page.locator(".message")).to_have_count(0)
     page.press("#box", "Enter")
     expect(page.locator(".message.user .document")).to_have_text(["notes.txt"])
-    assert host.sent()[0]["messages"] == host.sent()[1]["messages"]
+    assert host.sent(2)[0]["messages"] == host.sent()[1]["messages"]
 
 
 def test_stored_files_of_an_unsent_message_outlive_a_reload_and_stay_with_their_chat(host, chat):
@@ -256,7 +256,7 @@ def test_what_was_shared_becomes_a_draft_and_is_consumed_by_its_send(host, open_
 
     expect(page.locator(".message.user .document")).to_have_text(["page.txt"])
     expect(page.locator("#share .chip")).to_have_count(0)
-    assert host.sent()[0]["shareIds"] == ["s1"]
+    assert host.sent(1)[0]["shareIds"] == ["s1"]
     assert host.shares == []
 
 
