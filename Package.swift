@@ -45,10 +45,14 @@ let package = Package(
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveSandbox", "AlcoveAgent",
                 "AlcoveDownloads", "AlcoveServer", "AlcoveWorkspace",
             ]),
+        // A folder of a test's own, for all of them.
+        .target(name: "TestFolder", dependencies: ["AlcoveCore"], path: "Tests/Support/TestFolder"),
         .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
         .testTarget(
             name: "AlcoveAgentTests",
-            dependencies: ["AlcoveAgent", "AlcoveCore", "AlcoveSandbox", "AlcoveStorage", "AlcoveWorkspace"]),
+            dependencies: [
+                "AlcoveAgent", "AlcoveCore", "AlcoveSandbox", "AlcoveStorage", "AlcoveWorkspace", "TestFolder",
+            ]),
         .testTarget(
             name: "AlcoveWorkspaceTests", dependencies: ["AlcoveWorkspace", "AlcoveCore", "AlcoveStorage"]),
         .testTarget(
@@ -60,13 +64,14 @@ let package = Package(
             path: "Tests/Support/storage-kill-child"),
         .testTarget(
             name: "AlcoveStorageTests",
-            dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite", "storage-kill-child"]),
-        .testTarget(name: "AlcoveSandboxTests", dependencies: ["AlcoveSandbox", "AlcoveCore"]),
+            dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite", "storage-kill-child", "TestFolder"]),
+        .testTarget(name: "AlcoveSandboxTests", dependencies: ["AlcoveSandbox", "AlcoveCore", "TestFolder"]),
         .testTarget(name: "AlcoveDownloadsTests", dependencies: ["AlcoveDownloads", "AlcoveCore"]),
         .testTarget(
             name: "AlcoveServerTests",
             dependencies: [
                 "AlcoveServer", "AlcoveAgent", "AlcoveDownloads", "AlcoveStorage", "AlcoveCore", "CPosixShim",
+                "TestFolder",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -35,7 +35,6 @@ public enum Platform {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// Processor cores that are switched on, at least 1.
     /// Memory of the machine, in bytes.
     public static var physicalBytes: UInt64 {
         #if canImport(Darwin)
@@ -47,5 +46,6 @@ public enum Platform {
         #endif
     }
 
+    /// Processor cores that are switched on, at least 1.
     public static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }

@@ -124,13 +124,8 @@ public final class LlamaEngine: LanguageModel {
     private static func identity(of path: String, _ model: ModelHandle) -> String {
         var info = stat()
         _ = stat(path, &info)
-        #if canImport(Darwin)
-        let modified = info.st_mtimespec
-        #else
-        let modified = info.st_mtim
-        #endif
         return [
-            "\(path)|\(info.st_size)|\(modified.tv_sec).\(modified.tv_nsec)", LlamaLibrary.build,
+            "\(path)|\(info.st_size)|\(info.written.nanoseconds)", LlamaLibrary.build,
             "\(llama_model_n_layer(model.raw))x\(llama_model_n_embd(model.raw))x\(llama_model_n_head_kv(model.raw))",
             "f16", "\(EngineLoop.Options(contextLength: 0, threads: 0).sequences) sequences",
         ].joined(separator: "|")

@@ -1,19 +1,17 @@
 import AlcoveAgent
 import AlcoveCore
 import AlcoveSandbox
+import TestFolder
 import Testing
 
 struct AttachmentStagingTests {
     /// Workspaces in one folder, uploads in another.
     final class Place: Sendable {
-        let path: String
+        private let folder: TemporaryFolder
+        var path: String { folder.path }
         init() throws {
-            var template = Array("/tmp/alcove-staging-XXXXXX".utf8CString)
-            path = try #require(mkdtemp(&template).map { String(cString: $0) })
-            for folder in ["workspaces", "workspaces/chat", "uploads"] { mkdir(path + "/" + folder, 0o700) }
-        }
-        deinit {
-            try? ConfinedPaths(workspace: "/tmp").remove(String(path.dropFirst(5)), recursively: true)
+            folder = try TemporaryFolder()
+            for name in ["workspaces", "workspaces/chat", "uploads"] { try folder.folder(name) }
         }
         var workspace: ConfinedPaths { ConfinedPaths(workspace: path + "/workspaces/chat") }
         func upload(_ key: String, _ text: String, as shown: String) throws -> AttachmentStaging.File {

@@ -3,13 +3,15 @@ import AlcoveCore
 import AlcoveStorage
 import Foundation
 import Synchronization
+import TestFolder
 
 /// What the tests of runs share: a store in memory, a workspace of their own, a scripted model, a person who answers.
 final class RunBench: Sendable {
     let database: Database
     let broker = ApprovalBroker()
     let workspace: String
-    let folder: String
+    var folder: String { place.path }
+    private let place: TemporaryFolder
     let switches = Mutex(Switches())
     let grants = Grants()
     let turns: Turns
@@ -17,12 +19,9 @@ final class RunBench: Sendable {
     init() async throws {
         database = try await Database.inMemory()
         turns = Turns(log: TurnLog(database))
-        folder = NSTemporaryDirectory() + "alcove-run-" + TurnID().text
-        workspace = folder + "/workspace"
-        try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)
+        place = try TemporaryFolder()
+        workspace = try place.folder("workspace")
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Runs a turn to its end; `answer` decides on each question.
     func run(

@@ -1,5 +1,6 @@
 import AlcoveCore
 import AlcoveStorage
+import TestFolder
 import Testing
 
 struct ChatStoreTests {

@@ -1,6 +1,7 @@
 import AlcoveCore
 import AlcoveStorage
 import Synchronization
+import TestFolder
 import Testing
 
 struct DatabaseTests {

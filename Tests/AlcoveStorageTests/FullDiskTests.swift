@@ -1,5 +1,6 @@
 import AlcoveCore
 import AlcoveStorage
+import TestFolder
 import Testing
 
 /// No room, at every moment there can be: the old state or the new one, never neither, and a sentence.

@@ -1,5 +1,6 @@
 import AlcoveCore
 import AlcoveStorage
+import TestFolder
 import Testing
 
 /// kill -9 at random moments. Losing power cannot be tried here: that an acknowledged write is on the disk then rests on

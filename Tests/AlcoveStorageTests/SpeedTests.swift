@@ -1,5 +1,6 @@
 import AlcoveCore
 import AlcoveStorage
+import TestFolder
 import Testing
 
 /// What the store costs, printed; held against the budgets only when measuring (ALCOVE_BENCH). `docs/storage.md` has figures.

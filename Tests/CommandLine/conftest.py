@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from program import MODEL, PROGRAM, Host
+from range_server import RangeServer
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +51,20 @@ def serve(root):
         if host.process.poll() is None:
             host.process.kill()
             host.process.wait()
+
+
+@pytest.fixture
+def range_server():
+    """Starts servers that hand out bytes in parts, and misbehave when told to; they end with the test."""
+    servers = []
+
+    def start(data, **rest):
+        servers.append(RangeServer(data, **rest))
+        return servers[-1]
+
+    yield start
+    for one in servers:
+        one.close()
 
 
 def in_a_chroot():

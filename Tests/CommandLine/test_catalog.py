@@ -13,7 +13,6 @@ import threading
 
 import pytest
 from program import MODEL, PROGRAM
-from range_server import RangeServer
 
 WEIGHTS = random.Random(11).randbytes(900_000)
 PROJECTOR = random.Random(12).randbytes(300_000)
@@ -48,22 +47,9 @@ def write(root, *models, **rest):
 
 
 @pytest.fixture
-def server():
-    servers = []
-
-    def start(data, **rest):
-        servers.append(RangeServer(data, **rest))
-        return servers[-1]
-
-    yield start
-    for one in servers:
-        one.close()
-
-
-@pytest.fixture
-def two(server, root):
+def two(range_server, root):
     """A model of two files on two servers, in the person's own catalogue."""
-    weights, projector = server(WEIGHTS), server(PROJECTOR)
+    weights, projector = range_server(WEIGHTS), range_server(PROJECTOR)
     write(root, {
         "id": "tiny", "name": "Tiny", "modalities": ["Image"], "license": "MIT", "files": [
             file("tiny.gguf", WEIGHTS, weights.url),
@@ -288,8 +274,8 @@ def test_a_failed_check_is_told_and_only_that_file_goes(serve, root, two):
     assert projector.ranges() == [None, None]
 
 
-def test_a_host_of_the_own_network_must_be_added(serve, root, server):
-    one = server(WEIGHTS)
+def test_a_host_of_the_own_network_must_be_added(serve, root, range_server):
+    one = range_server(WEIGHTS)
     model = {"id": "tiny", "name": "Tiny", "files": [file("tiny.gguf", WEIGHTS, one.url)]}
     write(root, model)
     host = serve("--port", 0, "--no-model").wait()

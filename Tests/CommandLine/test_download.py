@@ -20,16 +20,8 @@ KEPT = 233_624
 
 
 @pytest.fixture
-def server():
-    servers = []
-
-    def start(data=DATA, **rest):
-        servers.append(RangeServer(data, **rest))
-        return servers[-1]
-
-    yield start
-    for one in servers:
-        one.close()
+def server(range_server):
+    return lambda data=DATA, **rest: range_server(data, **rest)
 
 
 @pytest.fixture

@@ -33,14 +33,8 @@ struct CheckpointFiles: Sendable {
 
     /// What is there and fits.
     func list() -> [Found] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
         var found: [Found] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard name.hasSuffix(".ckpt") else { continue }
+        for name in Folder.names(in: folder) where name.hasSuffix(".ckpt") {
             let path = folder + "/" + name
             if let file = header(of: path) { found.append(file) } else { unlink(path) }
         }
@@ -62,7 +56,7 @@ struct CheckpointFiles: Sendable {
     func write(_ tokens: [Token], _ state: [UInt8]) {
         let target = path(of: tokens)
         guard state.count <= CheckpointFiles.mostBytes, access(target, F_OK) != 0 else { return }
-        makeFolders()
+        Folder.make(folder)
         let temporary = "\(target).\(hexText(Platform.randomBytes(6))).tmp"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
@@ -145,32 +139,15 @@ struct CheckpointFiles: Sendable {
         }
     }
 
-    private func makeFolders() {
-        var place = ""
-        for name in folder.split(separator: "/") {
-            place += "/" + name
-            mkdir(place, 0o700)
-        }
-    }
-
     /// The least recently used go, and what a killed program left half written.
     private func sweep(keeping kept: String) {
-        guard let stream = opendir(folder) else { return }
-        defer { closedir(stream) }
-        var files: [(path: String, used: Int)] = []
-        let now = time(nil)
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        var files: [(path: String, used: Int64)] = []
+        let now = Int64(time(nil))
+        for name in Folder.names(in: folder) {
             let path = folder + "/" + name
             var info = stat()
             guard stat(path, &info) == 0 else { continue }
-            #if canImport(Darwin)
-            let used = Int(info.st_mtimespec.tv_sec) * 1_000_000_000 + Int(info.st_mtimespec.tv_nsec)
-            #else
-            let used = Int(info.st_mtim.tv_sec) * 1_000_000_000 + Int(info.st_mtim.tv_nsec)
-            #endif
+            let used = info.written.nanoseconds
             if name.hasSuffix(".ckpt") {
                 files.append((path, path == kept ? .max : used))
             } else if name.hasSuffix(".tmp"), now - used / 1_000_000_000 > 600 {

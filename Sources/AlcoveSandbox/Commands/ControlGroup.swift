@@ -51,12 +51,7 @@ final class ControlGroup {
 
     /// Of hosts that were killed. A group with processes in it cannot be removed.
     private static func removeLeftovers(in folder: String) {
-        guard let listing = opendir(folder) else { return }
-        defer { closedir(listing) }
-        while let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        for name in Folder.names(in: folder) {
             let parts = name.split(separator: "-")
             guard parts.count == 3, parts[0] == "alcove", let owner = Int32(parts[1]), owner > 0,
                 kill(owner, 0) != 0, errno == ESRCH

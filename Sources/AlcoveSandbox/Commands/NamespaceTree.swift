@@ -70,12 +70,7 @@ final class NamespaceTree: ProcessTree {
     /// A process and all below it. In a namespace orphans go to its first process: none is missed.
     private func members(of root: Int32) -> [Int32: ProcessEntry] {
         var all: [Int32: ProcessEntry] = [:]
-        guard let folder = opendir("/proc") else { return [:] }
-        defer { closedir(folder) }
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        for name in Folder.names(in: "/proc") {
             if let process = Int32(name), process >= 1, let entry = ProcessEntry(process) { all[process] = entry }
         }
         var belongs: [Int32: Bool] = [root: true]

@@ -28,13 +28,8 @@ package struct FileEntry: Sendable, Hashable {
             case S_IFLNK: .link
             default: .special
             }
-        #if canImport(Darwin)
-        let time = info.st_mtimespec
-        #else
-        let time = info.st_mtim
-        #endif
         bytes = Int(info.st_size)
-        modified = Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        modified = info.written.nanoseconds / 1_000_000
         links = Int(info.st_nlink)
         isExecutable = info.st_mode & 0o111 != 0
     }

@@ -81,15 +81,11 @@ package struct ConfinedMediaDecoder: MediaDecoder {
             throw MediaError.unavailable(
                 cause: "\(ConfinedMediaDecoder.python) is missing", hint: "Install it with `sudo apt install python3`.")
         }
-        var template = Array("/tmp/alcove-media-XXXXXX".utf8CString)
-        guard let workspace = mkdtemp(&template).map({ String(cString: $0) }) else {
+        guard let workspace = Folder.makeTemporary("media") else {
             throw MediaError.unavailable(
                 cause: "no temporary folder can be made: \(Platform.describe(errno: errno))", hint: nil)
         }
-        defer {
-            let name = String(workspace.dropFirst("/tmp/".utf8.count))
-            try? ConfinedPaths(workspace: "/tmp").remove(name, recursively: true)
-        }
+        defer { Folder.remove(workspace) }
         var limits = CommandLimits()
         limits.seconds = Double(ConfinedMediaDecoder.seconds)
         limits.outputBytes = answerLimit

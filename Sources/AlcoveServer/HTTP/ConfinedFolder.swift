@@ -51,11 +51,7 @@ package final class OpenFile: Sendable {
             close(descriptor)
             return nil
         }
-        #if canImport(Darwin)
-        let modified = info.st_mtimespec
-        #else
-        let modified = info.st_mtim
-        #endif
+        let modified = info.written
         self.descriptor = descriptor
         stamp = Stamp(
             size: Int(info.st_size), inode: UInt64(info.st_ino), modifiedSeconds: Int(modified.tv_sec),

@@ -72,7 +72,7 @@ package actor ShareInbox {
         let done = "\(folder)/\(id).acknowledged"
         // Where the first does not exist the second does.
         if rename("\(folder)/\(id).claimed", done) != 0 { _ = rename("\(folder)/\(id)", done) }
-        ShareFolder.remove(done)
+        Folder.remove(done)
     }
 
     /// Throws an envelope away.
@@ -91,14 +91,14 @@ package actor ShareInbox {
     /// Ids of what waits, the oldest first. Half envelopes of long ago are taken away on the way.
     private func waiting() -> [String] {
         var ids: [String] = []
-        for name in ShareInbox.names(in: folder) {
+        for name in Folder.names(in: folder) {
             if name.hasPrefix(".staging-") {
                 var info = stat()
-                if stat("\(folder)/\(name)", &info) == 0, time(nil) - ShareInbox.modified(info) > Self.staleSeconds {
-                    ShareFolder.remove("\(folder)/\(name)")
+                if stat("\(folder)/\(name)", &info) == 0, time(nil) - Int(info.written.tv_sec) > Self.staleSeconds {
+                    Folder.remove("\(folder)/\(name)")
                 }
             } else if name.hasSuffix(".acknowledged") {
-                ShareFolder.remove("\(folder)/\(name)")
+                Folder.remove("\(folder)/\(name)")
             } else {
                 let id = name.hasSuffix(".claimed") ? String(name.dropLast(8)) : name
                 if ShareEnvelope.isID(id) { ids.append(id) }
@@ -154,26 +154,5 @@ package actor ShareInbox {
         offer.text = [envelope.text, envelope.title.flatMap { envelope.url == nil ? nil : $0 }, envelope.url]
             .compactMap { $0?.isEmpty == false ? $0 : nil }.joined(separator: "\n")
         return offer
-    }
-
-    private static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
-
-    private static func modified(_ info: stat) -> Int {
-        #if canImport(Darwin)
-        return Int(info.st_mtimespec.tv_sec)
-        #else
-        return Int(info.st_mtim.tv_sec)
-        #endif
     }
 }

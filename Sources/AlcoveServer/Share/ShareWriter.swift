@@ -38,7 +38,7 @@ package struct ShareWriter: Sendable {
                 code: "too_many_files",
                 message: "\(files.count) files are too many; \(ShareEnvelope.fileLimit) is the most.")
         }
-        guard ShareWriter.makeFolders(folder) else { throw ShareWriter.failure("made", folder) }
+        guard Folder.make(folder) else { throw ShareWriter.failure("made", folder) }
         let staging = "\(folder)/.staging-\(envelope.id)"
         guard mkdir(staging, 0o700) == 0 else { throw ShareWriter.failure("made", staging) }
         do throws(InputError) {
@@ -52,28 +52,10 @@ package struct ShareWriter: Sendable {
                 UploadStore.synchronise(folder)
             else { throw ShareWriter.failure("finished", folder) }
         } catch {
-            ShareFolder.remove(staging)
+            Folder.remove(staging)
             throw error
         }
         return envelope.id
-    }
-
-    /// The host may never have run: then its folder is not there yet.
-    ///
-    /// - Returns: false, with `errno` of the first folder that could not be made.
-    private static func makeFolders(_ path: String) -> Bool {
-        var place = ""
-        for name in path.split(separator: "/") {
-            place += "/" + name
-            var info = stat()
-            if mkdir(place, 0o700) == 0 || errno == EEXIST { continue }
-            // What is there already may be refused for another reason: a disk that cannot be written.
-            let reason = errno
-            if lstat(place, &info) == 0 { continue }
-            errno = reason
-            return false
-        }
-        return true
     }
 
     private static func checked(_ url: String) throws(InputError) -> String {
@@ -135,21 +117,5 @@ package struct ShareWriter: Sendable {
             rest = rest.dropFirst(count)
         }
         return true
-    }
-}
-
-/// An envelope's folder, which holds files and nothing deeper.
-enum ShareFolder {
-    static func remove(_ path: String) {
-        if let stream = opendir(path) {
-            while let entry = readdir(stream) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                    tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name != ".", name != ".." { unlink("\(path)/\(name)") }
-            }
-            closedir(stream)
-        }
-        rmdir(path)
     }
 }

@@ -128,7 +128,7 @@ package actor UploadStore {
                 var info = stat()
                 guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return false }
                 // The time of reading only: that of writing is what browsers know a file by.
-                return utimensat(AT_FDCWD, path, [now, UploadStore.written(info)], AT_SYMLINK_NOFOLLOW) == 0
+                return utimensat(AT_FDCWD, path, [now, info.written], AT_SYMLINK_NOFOLLOW) == 0
             })
     }
 
@@ -190,18 +190,8 @@ package actor UploadStore {
 // MARK: The system's calls
 
 extension UploadStore {
-    static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
-    }
+    /// What is stored, without the folder of what is still coming in.
+    static func names(in folder: String) -> [String] { Folder.names(in: folder).filter { !$0.hasPrefix(".") } }
 
     private static func size(_ path: String) -> Int {
         var info = stat()
@@ -212,19 +202,7 @@ extension UploadStore {
     private static func used(_ path: String) -> Int {
         var info = stat()
         guard lstat(path, &info) == 0 else { return .max }
-        #if canImport(Darwin)
-        return max(written(info).tv_sec, info.st_atimespec.tv_sec)
-        #else
-        return max(written(info).tv_sec, info.st_atim.tv_sec)
-        #endif
-    }
-
-    private static func written(_ info: stat) -> timespec {
-        #if canImport(Darwin)
-        info.st_mtimespec
-        #else
-        info.st_mtim
-        #endif
+        return Int(max(info.written.tv_sec, info.read.tv_sec))
     }
 
     static func synchronise(_ folder: String) -> Bool {

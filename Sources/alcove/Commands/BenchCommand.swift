@@ -48,9 +48,13 @@ enum BenchCommand {
         add("resident with the model", JSONValue(Int(Platform.residentBytes)), "\(Platform.residentBytes >> 20) MB")
         await first.unload()
 
-        let folder = "/tmp/alcove-bench-\(hexText(Platform.randomBytes(8)))"
-        mkdir(folder, 0o700)
-        defer { remove(folder) }
+        guard let folder = Folder.makeTemporary("bench") else {
+            throw InputError(
+                code: "no_temporary_folder",
+                message: "No temporary folder can be made: \(Platform.describe(errno: errno)).",
+                hint: "Name one that can be written in TMPDIR.", place: .host)
+        }
+        defer { Folder.remove(folder) }
         let shapes = BenchShapes(
             load: { [loader] checkpoints in
                 var loader = loader
@@ -132,30 +136,6 @@ enum BenchCommand {
     private static func seconds(since start: UInt64) -> Double { Double(Platform.monotonicNanoseconds - start) / 1e9 }
 
     private static func rounded(_ value: Double) -> String { String(Double(Int(value * 10)) / 10) }
-
-    /// The measurement's own checkpoints.
-    private static func remove(_ folder: String) {
-        func names(_ path: String) -> [String] {
-            guard let stream = opendir(path) else { return [] }
-            defer { closedir(stream) }
-            var names: [String] = []
-            while let entry = readdir(stream) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                    tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name != ".", name != ".." { names.append(name) }
-            }
-            return names
-        }
-        for name in names(folder) {
-            for inner in names("\(folder)/\(name)") {
-                for file in names("\(folder)/\(name)/\(inner)") { unlink("\(folder)/\(name)/\(inner)/\(file)") }
-                rmdir("\(folder)/\(name)/\(inner)")
-            }
-            rmdir("\(folder)/\(name)")
-        }
-        rmdir(folder)
-    }
 }
 
 extension String {

@@ -80,16 +80,8 @@ struct ModelLibrary: Sendable {
     }
 
     private func collect(_ folder: String, isBundled: Bool, depth: Int, into found: inout [Entry]) {
-        guard depth > 0, let stream = opendir(folder) else { return }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        for name in names.sorted() {
+        guard depth > 0 else { return }
+        for name in Folder.names(in: folder) where !name.hasPrefix(".") {
             let path = folder + "/" + name
             var status = stat()
             guard stat(path, &status) == 0 else { continue }

@@ -1,18 +1,19 @@
 import AlcoveAgent
 import AlcoveCore
 import Foundation
+import TestFolder
 import Testing
 
 struct WorkspaceSnapshotsTests {
-    private let folder: String
+    private let place: TemporaryFolder
+    private var folder: String { place.path }
     private let workspace: String
     private var snapshots: WorkspaceSnapshots
 
     init() throws {
-        folder = NSTemporaryDirectory() + "alcove-snapshots-" + TurnID().text
-        workspace = folder + "/workspace"
-        try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)
-        snapshots = WorkspaceSnapshots(folder: folder + "/snapshots")
+        place = try TemporaryFolder()
+        workspace = try place.folder("workspace")
+        snapshots = WorkspaceSnapshots(folder: place.path + "/snapshots")
     }
 
     private func write(_ path: String, _ text: String) throws {

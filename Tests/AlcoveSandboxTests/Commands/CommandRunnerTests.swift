@@ -1,6 +1,7 @@
 #if os(Linux)
 import AlcoveCore
 import Synchronization
+import TestFolder
 import Testing
 
 @testable import AlcoveSandbox

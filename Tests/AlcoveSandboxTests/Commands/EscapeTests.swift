@@ -1,5 +1,6 @@
 #if os(Linux)
 import AlcoveCore
+import TestFolder
 import Testing
 
 @testable import AlcoveSandbox

@@ -1,5 +1,6 @@
 import AlcoveCore
 import Synchronization
+import TestFolder
 import Testing
 
 @testable import AlcoveSandbox
@@ -19,7 +20,7 @@ struct SandboxedScript {
     }
 
     init() throws {
-        base = try TemporaryFolder()
+        base = try TemporaryFolder(in: "/var/tmp")
         try base.folder("work")
         try base.folder("work/sub")
         try base.file("work/a.txt", "inside\n")

@@ -1,4 +1,5 @@
 import AlcoveCore
+import TestFolder
 import Testing
 
 @testable import AlcoveSandbox
@@ -9,7 +10,7 @@ struct ConfinedPathsTests {
 
     /// A workspace, a read-only folder and an outside, side by side.
     init() throws {
-        base = try TemporaryFolder()
+        base = try TemporaryFolder(in: "/var/tmp")
         try base.folder("work")
         try base.folder("work/sub")
         try base.folder("skills")

@@ -1,5 +1,6 @@
 #if os(Linux)
 import AlcoveCore
+import TestFolder
 import Testing
 
 @testable import AlcoveSandbox
@@ -9,7 +10,7 @@ extension OneAtATime {
     struct ConfinedMediaDecoderTests {
         let folder: TemporaryFolder
 
-        init() throws { folder = try TemporaryFolder() }
+        init() throws { folder = try TemporaryFolder(in: "/var/tmp") }
 
         private func look(_ python: String) async throws -> DocumentText {
             let reader = try folder.file("reader.py", python)

@@ -1,42 +1,8 @@
 import AlcoveCore
+import TestFolder
 import Testing
 
 @testable import AlcoveServer
-
-/// A folder that is gone when the test is.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() {
-        var template = Array("/tmp/alcove-http-XXXXXX".utf8CString)
-        path = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }  // never empty
-    }
-
-    deinit { TemporaryFolder.remove(path) }
-
-    func write(_ text: String, to name: String) {
-        let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        Array(text.utf8).withUnsafeBytes { _ = AlcoveCore.write(descriptor, $0.baseAddress, $0.count) }
-        close(descriptor)
-    }
-
-    func makeFolder(_ name: String) { mkdir("\(path)/\(name)", 0o700) }
-    func link(_ name: String, to target: String) { symlink(target, "\(path)/\(name)") }
-
-    private static func remove(_ path: String) {
-        if let folder = opendir(path) {
-            while let entry = readdir(folder) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name == "." || name == ".." { continue }
-                if unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
-            }
-            closedir(folder)
-        }
-        rmdir(path)
-    }
-}
 
 struct FileResponseTests {
     struct RangeCase: Sendable, CustomTestStringConvertible {
@@ -69,11 +35,13 @@ struct FileResponseTests {
         RangeCase(text: "bytes=--1", size: 10, expected: .whole),
     ]
 
-    @Test(arguments: ranges) func readsARange(_ c: RangeCase) {
+    @Test(arguments: ranges) func readsARange(_ c: RangeCase) throws {
         #expect(ByteRange.read(c.text, size: c.size) == c.expected)
     }
 
-    let folder = TemporaryFolder()
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
 
     private func get(_ name: String, _ fields: HTTPHeaders = [:], method: String = "GET") -> HTTPResponse? {
         let request = HTTPRequest(
@@ -87,7 +55,7 @@ struct FileResponseTests {
     }
 
     @Test func answersWholePartUnchangedAndUnsatisfiable() throws {
-        folder.write("0123456789", to: "a.txt")
+        try folder.write("0123456789", to: "a.txt")
 
         let whole = try #require(get("a.txt"))
         let tag = try #require(whole.headers["ETag"])
@@ -119,17 +87,17 @@ struct FileResponseTests {
         #expect(get("none.txt") == nil)
     }
 
-    @Test("T6") func nothingOutsideTheFolderIsOpened() {
-        let outside = TemporaryFolder()
-        outside.write("secret", to: "s")
-        outside.makeFolder("d")
-        outside.write("secret", to: "d/s")
-        folder.write("inside", to: "a")
-        folder.makeFolder("sub")
-        folder.write("inside", to: "sub/b")
-        folder.link("link", to: "\(outside.path)/s")
-        folder.link("folder", to: "\(outside.path)/d")
-        folder.link("sub/up", to: "..")
+    @Test("T6") func nothingOutsideTheFolderIsOpened() throws {
+        let outside = try TemporaryFolder()
+        try outside.write("secret", to: "s")
+        try outside.folder("d")
+        try outside.write("secret", to: "d/s")
+        try folder.write("inside", to: "a")
+        try folder.folder("sub")
+        try folder.write("inside", to: "sub/b")
+        try folder.link("link", to: "\(outside.path)/s")
+        try folder.link("folder", to: "\(outside.path)/d")
+        try folder.link("sub/up", to: "..")
         mkfifo("\(folder.path)/pipe", 0o600)
         let confined = ConfinedFolder(folder.path)
 

@@ -1,17 +1,22 @@
 import AlcoveCore
+import TestFolder
 import Testing
 
 @testable import AlcoveServer
 
 /// Access, files and routes together, over a socket.
 @Suite(.serialized) struct SiteTests {
-    private let folder = TemporaryFolder()
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("<p>hello", to: "index.html")
+        try folder.write("let a = 1", to: "app.js")
+        try folder.folder("vendor")
+        try folder.write("x", to: "vendor/lib.css")
+    }
 
     private func site() -> Site {
-        folder.write("<p>hello", to: "index.html")
-        folder.write("let a = 1", to: "app.js")
-        folder.makeFolder("vendor")
-        folder.write("x", to: "vendor/lib.css")
         var router = Router()
         router.get("/health") { _ in .json(["ok": true]) }
         router.get("/api/x") { _ in .json(["x": 1]) }
@@ -38,10 +43,10 @@ import Testing
                 "/", "/index.html", "/app.js", "/vendor/lib.css", "/none", "/vendor", "/..%2f..%2fetc/passwd",
                 "//etc/passwd",
             ],
-            TemporaryFolder()
+            try TemporaryFolder()
         )
-        secret.write("secret", to: "s")
-        folder.link("leak.txt", to: "\(secret.path)/s")
+        try secret.write("secret", to: "s")
+        try folder.link("leak.txt", to: "\(secret.path)/s")
         let answers = try await withServer(site()) { port in
             try (lines + ["/leak.txt"]).map { try SiteTests.answer(port, "GET \($0)") }
                 + [try SiteTests.answer(port, "POST /app.js")]
@@ -84,7 +89,7 @@ import Testing
             let tag = first.headers["etag"] ?? ""
             client.send("GET /app.js HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\(token)If-None-Match: \(tag)\r\n\r\n")
             let second = try client.response()
-            folder.write("let a = 22", to: "app.js")
+            try folder.write("let a = 22", to: "app.js")
             let third = try client.get("/app.js", port: port, "\(token)If-None-Match: \(tag)\r\n")
             let part = try client.get("/app.js", port: port, "\(token)Range: bytes=4-4\r\n")
             return ["\(second.status)", third.text, "\(part.status) \(part.text)", first.headers["cache-control"]]

@@ -1,6 +1,7 @@
 import AlcoveAgent
 import AlcoveCore
 import AlcoveStorage
+import TestFolder
 import Testing
 
 @testable import AlcoveServer
@@ -9,31 +10,21 @@ import Testing
 struct AttachedChatTests {
     /// A host over a folder of its own.
     final class Bench: Sendable {
-        let root: String
+        private let folder: TemporaryFolder
+        var root: String { folder.path }
         let host: HostServices
         let model: ScriptedModel
 
         init(contextLength: Int = 4096) async throws {
-            var template = Array("/tmp/alcove-attached-XXXXXX".utf8CString)
-            root = try #require(mkdtemp(&template).map { String(cString: $0) })
+            folder = try TemporaryFolder()
             let scripted = ScriptedModel(answers: [[.text("Fine.")]], contextLength: contextLength)
             model = scripted
             let loader = ModelHost(check: { _ in }) { _, _ in LoadedModel(model: scripted) }
             host = HostServices(
                 database: try await Database.inMemory(), model: loader,
                 files: HostServices.ModelFiles(list: { [] }, path: { $0 }),
-                tools: try ToolRegistry([ShellTool(runner: NoRunner()), ReadFileTool()]), root: root)
+                tools: try ToolRegistry([ShellTool(runner: NoRunner()), ReadFileTool()]), root: folder.path)
             try await loader.load("scripted")
-        }
-
-        deinit { Bench.remove(root) }
-
-        private static func remove(_ folder: String) {
-            for name in UploadStore.names(in: folder) + [".incoming"] {
-                let path = folder + "/" + name
-                if unlink(path) != 0, access(path, F_OK) == 0 { remove(path) }
-            }
-            rmdir(folder)
         }
 
         func upload(_ name: String, _ text: String, type: String = "text/plain") async throws -> JSONValue {

@@ -1,35 +1,15 @@
 import AlcoveCore
 import AlcoveStorage
+import TestFolder
 import Testing
 
 @testable import AlcoveServer
 
 struct UploadStoreTests {
-    /// A folder of a test's own; goes with what is in it, one level deep.
-    final class Folder: Sendable {
-        let path: String
-        init() throws {
-            var template = Array("/tmp/alcove-uploads-XXXXXX".utf8CString)
-            path = try #require(mkdtemp(&template).map { String(cString: $0) })
-        }
-        deinit {
-            for folder in [path + "/.incoming", path] {
-                for name in UploadStore.names(in: folder) { unlink(folder + "/" + name) }
-                rmdir(folder)
-            }
-        }
-        func put(_ name: String, age: Int = 0) throws {
-            try UploadStore.write([1, 2, 3], to: path + "/" + name)
-            let moment = timespec(tv_sec: time(nil) - age, tv_nsec: 0)
-            _ = utimensat(AT_FDCWD, path + "/" + name, [moment, moment], 0)
-        }
-        var names: [String] { UploadStore.names(in: path).sorted() }
-    }
-
     static func stem(_ digit: Int) -> String { String(repeating: "\(digit)", count: 32) }
 
     @Test func whatACrashLeftIsTakenAway() async throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         mkdir(folder.path + "/.incoming", 0o700)
         try folder.put(".incoming/half")
         for name in [stem(1) + ".png", stem(1) + "-preview.png", stem(2) + "-preview.png", "notes.txt"] {
@@ -38,14 +18,14 @@ struct UploadStoreTests {
         let store = UploadStore(folder: folder.path)
         _ = await store.stale(graceSeconds: 0)
 
-        #expect(folder.names == [stem(1) + "-preview.png", stem(1) + ".png", "notes.txt"])
+        #expect(folder.stored == [stem(1) + "-preview.png", stem(1) + ".png", "notes.txt"])
         #expect(UploadStore.names(in: folder.path + "/.incoming").isEmpty)
     }
 
     private func stem(_ digit: Int) -> String { UploadStoreTests.stem(digit) }
 
     @Test func onlyWhatNothingMentionsIsSweptAndWithItsFamily() async throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         for (digit, age) in [(1, 100), (2, 100), (3, 100), (4, 0), (5, 100), (6, 100)] {
             try folder.put(stem(digit) + ".png", age: age)
             try folder.put(stem(digit) + "-preview.png", age: age)
@@ -68,12 +48,12 @@ struct UploadStoreTests {
         let five = try #require(UploadName(stem(5) + ".png"))
         #expect(await store.touch([five, UploadName(stem(9) + ".png")!]) == [five])
         #expect(await store.sweep(stale.subtracting(mentioned), graceSeconds: 50) == 2)
-        #expect(folder.names.filter { !$0.contains("-") } == [1, 2, 4, 5].map { stem($0) + ".png" })
-        #expect(folder.names.count == 8)
+        #expect(folder.stored.filter { !$0.contains("-") } == [1, 2, 4, 5].map { stem($0) + ".png" })
+        #expect(folder.stored.count == 8)
     }
 
     @Test func roomIsPromisedOnce() async throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let store = UploadStore(folder: folder.path)
         var limits = UploadLimits()
         limits.quotaBytes = 1_000
@@ -93,15 +73,26 @@ struct UploadStoreTests {
     }
 
     @Test func aFamilyThatCannotBeKeptWholeIsNotKept() async throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let store = UploadStore(folder: folder.path)
         try await store.reserve(0, UploadLimits())
         let name = try #require(UploadName(stem(1) + ".txt"))
         let gone = ReceivedFile(name: name, shownName: "a.txt", path: folder.path + "/.incoming/gone", bytes: 1)
         let derived = UploadDigest.Derived(name: stem(1) + "-text.txt", bytes: [1])
         await #expect(throws: UploadError.self) { try await store.keep([gone], with: [derived], UploadLimits()) }
-        #expect(folder.names.isEmpty)
+        #expect(folder.stored.isEmpty)
         #expect(UploadStore.names(in: folder.path + "/.incoming").isEmpty)
     }
 
+}
+
+extension TemporaryFolder {
+    fileprivate var stored: [String] { UploadStore.names(in: path) }
+
+    /// Stores something that was last used so many seconds ago.
+    fileprivate func put(_ name: String, age: Int = 0) throws {
+        try UploadStore.write([1, 2, 3], to: path + "/" + name)
+        let moment = timespec(tv_sec: time(nil) - age, tv_nsec: 0)
+        _ = utimensat(AT_FDCWD, path + "/" + name, [moment, moment], 0)
+    }
 }

@@ -29,11 +29,7 @@ struct OpenAIRoutes: Sendable {
     private func loaded() async -> JSONValue? {
         guard case .loaded(let path, let loaded) = await host.model.state else { return nil }
         var status = stat()
-        #if canImport(Darwin)
-        let made = stat(path, &status) == 0 ? status.st_mtimespec.tv_sec : 0
-        #else
-        let made = stat(path, &status) == 0 ? status.st_mtim.tv_sec : 0
-        #endif
+        let made = stat(path, &status) == 0 ? status.written.tv_sec : 0
         return [
             "id": .string(loaded.model.description.id), "object": "model", "created": JSONValue(made),
             "owned_by": "alcove",
