@@ -190,7 +190,9 @@ actor AgentRun {
         let done = try await receipts(of: Array(planned[..<index]), in: database)
         for receipt in done { note(receipt.observation ?? "") }
         let name = planned[index].tool.declaration.name
-        let why = result.steps.last { $0.call == planned[index].id }.map { " \($0.observation)" } ?? ""
+        var why = result.steps.last { $0.call == planned[index].id }.map { " \($0.observation)" } ?? ""
+        // Those words are for a model; here a person reads.
+        if why == " " + AgentRun.words(for: .refused) { why = " It was refused." }
         let rest = planned.count - index - 1
         let left =
             rest == 0
