@@ -15,7 +15,7 @@ from openai import Host
 import http.client
 import json
 
-ROUNDS, TOKENS = 6, 200
+ROUNDS, TOKENS = 5, 200
 PROMPTS = {
     "quoting": "Write the numbers from {n} to {m}, each on a line of its own, like \"Number {n} is a number\".",
     "prose": "{n} foxes live in the wood. Tell their story at length, and leave nothing out.",

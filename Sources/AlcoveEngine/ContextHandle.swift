@@ -18,7 +18,9 @@ final class ContextHandle {
     private var batch: llama_batch
     private let model: ModelHandle
 
-    init(model: ModelHandle, shape: Shape, threads: Int, cancellation: Cancellation) throws(EngineError) {
+    init(model: ModelHandle, shape: Shape, cacheType: CacheType, threads: Int, cancellation: Cancellation)
+        throws(EngineError)
+    {
         _ = LlamaLibrary.takeLastError()
         var parameters = llama_context_default_params()
         parameters.n_ctx = UInt32(shape.cells * shape.sequences)
@@ -29,6 +31,7 @@ final class ContextHandle {
         parameters.n_threads_batch = Int32(threads)
         // One stream a sequence: what one does never moves another's cells, so that its numbers stay the same.
         parameters.kv_unified = false
+        cacheType.set(in: &parameters)
         parameters.no_perf = true
         // The data is set on the next line, so the callback always has it.
         parameters.abort_callback = { Unmanaged<Cancellation>.fromOpaque($0!).takeUnretainedValue().isAsked }

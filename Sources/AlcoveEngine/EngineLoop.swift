@@ -14,6 +14,7 @@ final class EngineLoop: @unchecked Sendable {
         /// Most generations computed at once; more wait their turn. Fixed while the model is loaded: the library moves a
         /// sequence's memory only between contexts with equally many ("n_stream mismatch").
         var sequences = 2
+        var cacheType = CacheType.f16
         /// Memory for tokens grows in steps of this many.
         var cellStep = 2048
         /// Where checkpoints outlive the program; nil keeps them in memory only.
@@ -216,11 +217,14 @@ final class EngineLoop: @unchecked Sendable {
         var failure: EngineError?
         do throws(EngineError) {
             context = try ContextHandle(
-                model: model, shape: shape, threads: options.threads, cancellation: cancellation)
+                model: model, shape: shape, cacheType: options.cacheType, threads: options.threads,
+                cancellation: cancellation)
         } catch {
             failure = error
             guard let old else { throw error }
-            context = try ContextHandle(model: model, shape: old, threads: options.threads, cancellation: cancellation)
+            context = try ContextHandle(
+                model: model, shape: old, cacheType: options.cacheType, threads: options.threads,
+                cancellation: cancellation)
         }
         while slots.count < (context?.shape.sequences ?? 0) { slots.append(Slot()) }
         for index in states.indices where !states[index].isEmpty {

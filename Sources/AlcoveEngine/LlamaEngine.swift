@@ -12,6 +12,8 @@ public final class LlamaEngine: LanguageModel {
         /// Threads that compute; nil is one a core, and more are not used: ggml's threads spin while they wait for each
         /// other, so that more of them than cores hardly get anywhere.
         public var threads: Int?
+        /// How keys and values are kept; a model that cannot keep them so gets 16 bits, and a notice.
+        public var cacheType = CacheType.f16
         /// Where beginnings of prompts are kept for the next start; nil keeps them in memory only.
         public var checkpointFolder: String?
         /// How the model should be sampled, where a request does not say; nil is what the file says.
@@ -109,25 +111,32 @@ public final class LlamaEngine: LanguageModel {
         var description = LlamaEngine.describe(model, path: path, contextLength: wanted, trained: trained)
         if let sampling = options.sampling { description.sampling = sampling }
         self.description = description
+        var cacheType = options.cacheType
+        if !vocabularyOnly, let reason = cacheType.refusal(by: model) {
+            notices.append(
+                "Keys and values cannot be kept as \(cacheType.rawValue) with this model (\(reason)), so they take 16 bits."
+            )
+            cacheType = .f16
+        }
         self.notices = notices
         var loopOptions = EngineLoop.Options(contextLength: wanted, threads: LlamaEngine.threads(options.threads))
+        loopOptions.cacheType = cacheType
         loopOptions.alwaysSpeculates = options.alwaysSpeculates
         if let step = options.cellStep { loopOptions.cellStep = step }
-        loopOptions.checkpoints = options.checkpointFolder.map {
-            CheckpointFiles(folder: $0, identity: LlamaEngine.identity(of: path, model))
-        }
+        let identity = LlamaEngine.identity(of: path, model, loopOptions)
+        loopOptions.checkpoints = options.checkpointFolder.map { CheckpointFiles(folder: $0, identity: identity) }
         loop = EngineLoop(model: model, vocabulary: vocabulary, options: loopOptions)
         guard loop.start() else { throw EngineError.loadFailed(path: path, reason: "the system gives no thread") }
     }
 
     /// What a checkpoint is of, besides its tokens: the file, the library, the shape of the memory.
-    private static func identity(of path: String, _ model: ModelHandle) -> String {
+    private static func identity(of path: String, _ model: ModelHandle, _ options: EngineLoop.Options) -> String {
         var info = stat()
         _ = stat(path, &info)
         return [
             "\(path)|\(info.st_size)|\(info.written.nanoseconds)", LlamaLibrary.build,
             "\(llama_model_n_layer(model.raw))x\(llama_model_n_embd(model.raw))x\(llama_model_n_head_kv(model.raw))",
-            "f16", "\(EngineLoop.Options(contextLength: 0, threads: 0).sequences) sequences",
+            options.cacheType.rawValue, "\(options.sequences) sequences",
         ].joined(separator: "|")
     }
 

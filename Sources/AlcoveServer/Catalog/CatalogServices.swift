@@ -11,10 +11,13 @@ package struct CatalogServices: Sendable {
     package let memory: @Sendable () -> DeviceMemory
     /// How the engine can store keys and values; an entry that is meant for another storage takes 16 bits.
     package let cacheTypes: Set<String>
+    /// The storage that is set for this device.
+    package let cacheType: @Sendable () -> String
 
     package init(
         catalog: @escaping @Sendable () -> Catalog, store: ModelStore, downloads: Downloads,
         shape: @escaping @Sendable (_ path: String) throws -> ModelShape, cacheTypes: Set<String> = ["f16"],
+        cacheType: @escaping @Sendable () -> String = { "f16" },
         memory: @escaping @Sendable () -> DeviceMemory = { .current }
     ) {
         self.catalog = catalog
@@ -23,10 +26,17 @@ package struct CatalogServices: Sendable {
         self.shape = shape
         self.memory = memory
         self.cacheTypes = cacheTypes
+        self.cacheType = cacheType
     }
 
     /// Most models that are recommended at once.
     package static let mostRecommended = 3
+
+    /// What keys and values will take: what is set, or what the entry asks for when that is less.
+    private func storage(for wanted: String) -> String {
+        let type = MemoryEstimate.smallerCache(cacheType(), wanted)
+        return cacheTypes.contains(type) ? type : "f16"
+    }
 
     /// Whether an entry fits now, by its file's header when it is there and by the entry's own numbers before.
     package func fit(_ entry: CatalogEntry, _ status: ModelStore.Status, device: DeviceMemory) -> Fit {
@@ -37,7 +47,7 @@ package struct CatalogServices: Sendable {
         }
         let estimate = MemoryEstimate(
             shape: shape, bytes: entry.weights.bytes, context: entry.contextLength,
-            cacheType: cacheTypes.contains(entry.cacheType) ? entry.cacheType : "f16",
+            cacheType: storage(for: entry.cacheType),
             cacheBytesPerToken: entry.cacheBytesPerToken)
         var whole = estimate
         whole.weightBytes += projector?.bytes ?? 0
@@ -52,7 +62,7 @@ package struct CatalogServices: Sendable {
         if let entry = catalog().entry(ofFile: path, in: store)?.entry {
             return fit(entry, store.status(of: entry), device: memory())
         }
-        let estimate = MemoryEstimate(shape: shape, bytes: 0, context: 0, cacheType: "f16")
+        let estimate = MemoryEstimate(shape: shape, bytes: 0, context: 0, cacheType: storage(for: "f16"))
         return Fit(minDeviceMemoryGB: 0, estimate: estimate, device: memory())
     }
 

@@ -32,6 +32,11 @@ package struct MemoryEstimate: Sendable, Hashable {
     /// Bits a number takes in the cache, scales included.
     package static let cacheBits = ["f16": 16.0, "q8_0": 8.5, "q4_0": 4.5]
 
+    /// Of two storages the one of fewer bits: what a person chose for the device, and what a model's entry asks for.
+    package static func smallerCache(_ one: String, _ other: String) -> String {
+        (cacheBits[other] ?? 16) < (cacheBits[one] ?? 16) ? other : one
+    }
+
     /// Keys and values of one token where nobody says: what a model of 8 billion parameters with grouped heads needs at most.
     private static let usualCacheBytes = 65_536.0
     /// Tokens computed in one go (`ContextHandle.batchTokens`).

@@ -67,6 +67,8 @@ package struct HostSettings: Sendable, Hashable {
     package var thinkByDefault: Bool { self[.thinkByDefault].bool ?? false }
     /// Most tokens of a chat; nil is the model's own.
     package var contextLength: Int? { self[.contextLength].int.flatMap { $0 == 0 ? nil : $0 } }
+    /// How keys and values are kept at most; a model's own entry may say fewer bits.
+    package var cacheType: String { self[.kvCacheDtype].string ?? "f16" }
     /// Whether answers may guess tokens ahead.
     package var speculates: Bool { self[.speculativeDecoding].bool ?? true }
     package var downloadOptionalFiles: Bool { self[.downloadOptionalFiles].bool ?? true }

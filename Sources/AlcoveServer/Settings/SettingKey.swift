@@ -5,7 +5,7 @@ internal import AlcoveCore
 package enum SettingKey: String, CaseIterable, Sendable {
     case selectedModelID = "selectedModelId"
     case allowCodeExecution, allowNetwork, maxTokens, toolTimeoutSeconds, thinkByDefault, contextLength
-    case downloadOptionalFiles, speculativeDecoding, uploadQuotaMB
+    case downloadOptionalFiles, speculativeDecoding, kvCacheDtype, uploadQuotaMB
 
     /// The value of a host on which nobody has set anything.
     var usual: JSONValue {
@@ -16,6 +16,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .maxTokens: 2_048
         case .toolTimeoutSeconds: 120
         case .contextLength, .uploadQuotaMB: 0
+        case .kvCacheDtype: "f16"
         }
     }
 
@@ -27,6 +28,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
             "should be true or false"
         case .maxTokens: "should be a whole number of tokens from 1 to 262144"
         case .toolTimeoutSeconds: "should be a number of seconds"
+        case .kvCacheDtype: "should be f16, q8_0 or q4_0"
         case .contextLength: "should be 0, for the model's own length, or a number of tokens from 256 to 1048576"
         case .uploadQuotaMB: "should be 0, for no quota, or a whole number of megabytes up to 1048576"
         }
@@ -39,7 +41,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .allowCodeExecution: "with the next call, and the tools of the next message"
         case .allowNetwork, .toolTimeoutSeconds: "with the next command"
         case .maxTokens, .thinkByDefault: "with the next message"
-        case .contextLength: "when a model is loaded next"
+        case .contextLength, .kvCacheDtype: "when a model is loaded next"
         case .downloadOptionalFiles: "with the next download"
         case .speculativeDecoding: "with the next reply"
         case .uploadQuotaMB: "with the next upload"
@@ -63,6 +65,9 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .toolTimeoutSeconds:
             guard let seconds = value.double, seconds.isFinite else { return nil }
             return JSONValue(Int(min(max(seconds, 5), 600).rounded()))
+        case .kvCacheDtype:
+            guard let name = value.string, MemoryEstimate.cacheBits[name] != nil else { return nil }
+            return value
         case .contextLength:
             guard let tokens = value.int, tokens == 0 || (256...1_048_576).contains(tokens) else { return nil }
             return JSONValue(tokens)

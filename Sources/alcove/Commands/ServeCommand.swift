@@ -49,14 +49,16 @@ enum ServeCommand {
         let model = ModelHost(check: { if script == nil { try ModelFile.check($0) } }) { path, progress in
             if let script { return LoadedModel(model: try ScriptFile.model(script)) }
             return try await loader.load(
-                path, context: loader.context ?? board.current.contextLength, progress: progress)
+                path, context: loader.context ?? board.current.contextLength, cacheType: board.current.cacheType,
+                progress: progress)
         }
         let host = HostServices(
             database: database, board: board, model: model,
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
             tools: try AgentTools.registry(database), root: folders.root, decoder: MediaParts.decoder,
-            warmUp: script == nil ? WarmUp() : nil, catalog: library.catalogServices())
+            warmUp: script == nil ? WarmUp() : nil,
+            catalog: library.catalogServices { board.current.cacheType })
 
         try await host.rewinds.recover()
 

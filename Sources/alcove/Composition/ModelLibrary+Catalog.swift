@@ -5,11 +5,15 @@ internal import AlcoveServer
 
 extension ModelLibrary {
     /// The catalogue with its live parts.
-    func catalogServices(retries: RetrySchedule = RetrySchedule()) -> CatalogServices {
+    ///
+    /// - Parameter cacheType: The storage of keys and values that is set for this device.
+    func catalogServices(
+        retries: RetrySchedule = RetrySchedule(), cacheType: @escaping @Sendable () -> String = { "f16" }
+    ) -> CatalogServices {
         let store = ModelStore(folder: folders.models)
         return CatalogServices(
             catalog: { catalog }, store: store, downloads: Downloads(store: store, retries: retries),
-            shape: ModelLibrary.shape)
+            shape: ModelLibrary.shape, cacheTypes: Set(CacheType.allCases.map(\.rawValue)), cacheType: cacheType)
     }
 
     /// What a file's header says of its size in memory; throws the reason why it cannot be loaded.

@@ -26,9 +26,11 @@ struct ModelLoader: Sendable {
 
     /// - Throws: `GGUFError`, `EngineError`, `TemplateError`: each a sentence.
     ///
-    /// - Parameter context: Most tokens of a chat; nil is as the model was made.
+    /// - Parameters:
+    ///   - context: Most tokens of a chat; nil is as the model was made.
+    ///   - cacheType: The storage of keys and values that is set for this device.
     func load(
-        _ path: String, context: Int? = nil, progress: @escaping @Sendable (Double) -> Void
+        _ path: String, context: Int? = nil, cacheType: String = "f16", progress: @escaping @Sendable (Double) -> Void
     ) async throws -> LoadedModel {
         try ModelFile.check(path)
         marker?.set(path)
@@ -39,6 +41,8 @@ struct ModelLoader: Sendable {
         options.contextLength =
             context ?? self.context ?? entry.flatMap { $0.contextLength > 0 ? $0.contextLength : nil }
         options.threads = threads
+        options.cacheType =
+            CacheType(rawValue: MemoryEstimate.smallerCache(cacheType, entry?.cacheType ?? "f16")) ?? .f16
         options.sampling = entry?.sampling ?? ModelLoader.sampling(ofFile: path)
         options.templateWorker = [program, "plumbing", "template-worker"]
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)

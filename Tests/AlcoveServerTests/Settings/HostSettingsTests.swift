@@ -33,6 +33,7 @@ struct HostSettingsTests {
         ("allowNetwork", JSONValue.string("yes")), ("maxTokens", 0), ("maxTokens", 262_145), ("maxTokens", 1.5),
         ("maxTokens", .null), ("toolTimeoutSeconds", "long"), ("contextLength", 100), ("contextLength", -1),
         ("uploadQuotaMB", -1), ("uploadQuotaMB", 1_048_577), ("uploadQuotaMB", "1"),
+        ("kvCacheDtype", "q5_1"), ("kvCacheDtype", 8), ("speculativeDecoding", 1),
         ("selectedModelId", ""), ("selectedModelId", "a\u{0}b"), ("selectedModelId", 7),
     ])
     func aBadValueIsRefusedByName(key: String, value: JSONValue) {
