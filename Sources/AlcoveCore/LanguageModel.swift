@@ -73,6 +73,8 @@ public struct GenerationRequest: Sendable {
     public var stopsRepetition = true
     /// Whether tokens may be guessed ahead and several verified at once. Changes how quick the answer is, not what it is.
     public var speculates = true
+    /// Who goes first when several want answers; among equals who came first.
+    public var priority = GenerationPriority.normal
     /// Texts at which the answer ends; they are not part of it.
     public var stop: [String]
     /// How many of the likeliest tokens to tell with each token of the answer (`GenerationEvent.chance`); 0 tells the

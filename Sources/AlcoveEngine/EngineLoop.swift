@@ -13,7 +13,8 @@ final class EngineLoop: @unchecked Sendable {
         var threads: Int
         /// Most generations computed at once; more wait their turn. Fixed while the model is loaded: the library moves a
         /// sequence's memory only between contexts with equally many ("n_stream mismatch").
-        var sequences = 2
+        var sequences = usualSequences
+        static let usualSequences = 3
         var cacheType = CacheType.f16
         /// Memory for tokens grows in steps of this many.
         var cellStep = 2048
@@ -60,6 +61,8 @@ final class EngineLoop: @unchecked Sendable {
     /// Checkpoints on disk that were not needed yet.
     private var stored: [CheckpointFiles.Found] = []
     private var governor: SpeculationGovernor
+    private var pieceSize = PieceSize()
+    private let published: Mutex<ModelQueue>
     private let writing = DispatchQueue(label: "alcove.checkpoints", qos: .utility)
 
     init(model: ModelHandle, vocabulary: Vocabulary, options: Options) {
@@ -67,8 +70,11 @@ final class EngineLoop: @unchecked Sendable {
         self.vocabulary = vocabulary
         self.options = options
         prefixes = PrefixStore(limits: options.prefixes)
+        published = Mutex(ModelQueue(places: options.sequences))
         governor = SpeculationGovernor(always: options.alwaysSpeculates)
     }
+
+    var queue: ModelQueue { published.withLock { $0 } }
 
     /// - Returns: false when the system has no thread to give.
     func start() -> Bool { startThread(name: "alcove.engine", stackBytes: 8 << 20) { [self] in run() } }
@@ -123,6 +129,7 @@ final class EngineLoop: @unchecked Sendable {
             if stopping { break }
             dropStopped()
             admit()
+            publish()
             embed()
             if slots.contains(where: { $0.generation != nil }) {
                 step()
@@ -141,6 +148,7 @@ final class EngineLoop: @unchecked Sendable {
         prefixes.removeAll()
         // What was begun is on the disk when the engine has ended.
         writing.sync {}
+        publish()
         let callbacks = inbox.withLock { inbox in
             inbox.hasEnded = true
             return inbox.whenStopped
@@ -179,10 +187,16 @@ final class EngineLoop: @unchecked Sendable {
     // MARK: Admission
 
     private func admit() {
-        while let generation = waiting.first {
-            let busy = slots.count { $0.generation != nil }
-            guard busy < options.sequences else { return }
-            waiting.removeFirst()
+        while let next = nextWaiting {
+            let generation = waiting[next]
+            if slots.count(where: { $0.generation != nil }) >= options.sequences {
+                // What nobody waits for gives its place up, and can go on later from what it read.
+                guard
+                    let other = slots.firstIndex(where: { ($0.generation?.priority ?? .normal) < generation.priority })
+                else { return }
+                end(other, .cancelled)
+            }
+            waiting.remove(at: next)
             do throws(EngineError) {
                 try makeRoom(for: generation)
             } catch {
@@ -190,6 +204,25 @@ final class EngineLoop: @unchecked Sendable {
                 continue
             }
             place(generation)
+        }
+    }
+
+    /// The first of those that go first.
+    private var nextWaiting: Int? {
+        waiting.firstIndex { $0.priority == .normal } ?? waiting.indices.first
+    }
+
+    /// Tells others what is being done.
+    private func publish() {
+        let running = slots.compactMap(\.generation).sorted { $0.startedAt < $1.startedAt }.map { generation in
+            ModelQueue.Running(
+                priority: generation.priority, promptTokens: generation.prompt.count, promptDone: generation.fed,
+                completionTokens: generation.usage.completionTokens)
+        }
+        let waiting = waiting.count
+        published.withLock { queue in
+            queue.running = running
+            queue.waiting = waiting
         }
     }
 
@@ -353,7 +386,10 @@ final class EngineLoop: @unchecked Sendable {
     private func step() {
         guard let context else { return }
         context.clearBatch()
-        let active = slots.indices.filter { slots[$0].generation != nil }
+        let occupied = slots.indices.filter { slots[$0].generation != nil }
+        // What nobody waits for rests while there is other work.
+        let first = occupied.compactMap { slots[$0].generation?.priority }.max()
+        let active = occupied.filter { slots[$0].generation?.priority == first }
         let answering = active.filter { !(slots[$0].generation?.isReadingPrompt ?? true) }
         for index in answering {
             guard let generation = slots[index].generation, let token = generation.next else { continue }
@@ -366,19 +402,22 @@ final class EngineLoop: @unchecked Sendable {
                     drafted, position: slots[index].tokens.count + offset, sequence: index, wantsLogits: true)
             }
         }
-        let reading = active.first { slots[$0].generation?.isReadingPrompt ?? false }
+        let answerRows = context.batchCount
+        // Who came first is read first.
+        let reading = active.filter { slots[$0].generation?.isReadingPrompt ?? false }.min {
+            (slots[$0].generation?.startedAt ?? 0) < (slots[$1].generation?.startedAt ?? 0)
+        }
         if let reading { addPrompt(of: reading, isAlone: answering.isEmpty) }
 
         let alone = active.count == 1 ? slots[active[0]].generation?.stop : nil
-        let measures = governor.isMeasuring && active.count == 1 && reading == nil
-        let begun = measures ? Platform.monotonicNanoseconds : 0
+        let begun = Platform.monotonicNanoseconds
         let status = cancellation.watching(alone) { context.decode() }
         switch status {
         case 0:
-            if measures {
-                context.waitForResults()
-                governor.took(Platform.monotonicNanoseconds - begun, rows: context.batchCount)
-            }
+            context.waitForResults()
+            let time = Platform.monotonicNanoseconds - begun
+            pieceSize.took(time, prompt: context.batchCount - answerRows, answers: answerRows)
+            if active.count == 1, reading == nil { governor.took(time, rows: answerRows) }
             for index in answering { accept(index) }
             if let reading { continuePrompt(reading) }
             // Only now: what was computed for the others is gone with the old context.
@@ -404,7 +443,8 @@ final class EngineLoop: @unchecked Sendable {
     private func addPrompt(of index: Int, isAlone: Bool) {
         guard let context, let generation = slots[index].generation else { return }
         // Beside running answers a prompt is read in small pieces, so that nobody's words stall for long.
-        let room = min(ContextHandle.batchTokens - context.batchCount, isAlone ? ContextHandle.batchTokens : 64)
+        let free = ContextHandle.batchTokens - context.batchCount
+        let room = isAlone ? free : pieceSize.tokens(atMost: free)
         var end = min(generation.fed + room, generation.prompt.count)
         // ggml takes other kernels, with other rounding, for one row than for many. Where the answer should be the same
         // each time, the last token is always computed by itself, as it is when the rest of the prompt is reused.

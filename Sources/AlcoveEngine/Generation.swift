@@ -20,6 +20,7 @@ final class Generation {
     let sampler: TokenSampler
     /// How many of the likeliest tokens to tell with each; nil looks at no odds.
     let likeliestTokens: Int?
+    let priority: GenerationPriority
     /// Whether tokens may be guessed ahead; the answer is the same.
     let speculates: Bool
     private let output: (Output) -> FinishReason?
@@ -41,7 +42,8 @@ final class Generation {
 
     init(
         prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stopsRepetition: Bool,
-        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, speculates: Bool = true, stop: StopSignal,
+        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, speculates: Bool = true,
+        priority: GenerationPriority = .normal, stop: StopSignal,
         output: @escaping (Output) -> FinishReason?
     ) {
         self.prompt = prompt
@@ -51,6 +53,7 @@ final class Generation {
         self.likeliestTokens = likeliestTokens
         self.sharedPrefix = sharedPrefix
         self.speculates = speculates
+        self.priority = priority
         self.output = output
         self.sampler = sampler
         repetition = stopsRepetition ? RepetitionGuard() : nil

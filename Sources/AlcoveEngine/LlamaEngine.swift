@@ -5,7 +5,7 @@ internal import Synchronization
 internal import llama
 
 /// A GGUF model loaded through llama.cpp, answering on a thread of its own.
-public final class LlamaEngine: LanguageModel {
+public final class LlamaEngine: LanguageModel, QueuedModel {
     public struct Options: Sendable {
         /// Most tokens of one chat, prompt and answer together; nil is the model's own length, at most 8,192.
         public var contextLength: Int?
@@ -18,8 +18,12 @@ public final class LlamaEngine: LanguageModel {
         public var checkpointFolder: String?
         /// How the model should be sampled, where a request does not say; nil is what the file says.
         public var sampling: SamplingOptions?
+        /// Most answers computed at once; each has room for a whole chat.
+        public var sequences = EngineLoop.Options.usualSequences
         /// Guesses tokens ahead whatever it costs; for tests and for measuring.
         package var alwaysSpeculates = false
+        /// Bytes of states kept beside the context; nil is by the machine.
+        package var keptBytes: Int?
         /// Memory for tokens grows in steps of this many; nil is the usual step.
         package var cellStep: Int?
         /// The program that serves `TemplateWorker`: a template is tried and rendered there. nil trusts every template.
@@ -121,8 +125,10 @@ public final class LlamaEngine: LanguageModel {
         self.notices = notices
         var loopOptions = EngineLoop.Options(contextLength: wanted, threads: LlamaEngine.threads(options.threads))
         loopOptions.cacheType = cacheType
+        loopOptions.sequences = max(1, options.sequences)
         loopOptions.alwaysSpeculates = options.alwaysSpeculates
         if let step = options.cellStep { loopOptions.cellStep = step }
+        if let bytes = options.keptBytes { loopOptions.prefixes.bytes = bytes }
         let identity = LlamaEngine.identity(of: path, model, loopOptions)
         loopOptions.checkpoints = options.checkpointFolder.map { CheckpointFiles(folder: $0, identity: identity) }
         loop = EngineLoop(model: model, vocabulary: vocabulary, options: loopOptions)
@@ -151,6 +157,8 @@ public final class LlamaEngine: LanguageModel {
 
     /// How this engine makes tokens of prompts.
     package var promptTokenizer: PromptTokenizer { PromptTokenizer(vocabulary: vocabulary) }
+
+    public var queue: ModelQueue { loop.queue }
 
     deinit { loop.stop {} }
 
@@ -264,7 +272,8 @@ public final class LlamaEngine: LanguageModel {
                 prompt: tokens, maxTokens: maxTokens, sampler: sampler,
                 isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0,
                 stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens,
-                sharedPrefix: sharedPrefix(of: request, tokens), speculates: request.speculates, stop: stop
+                sharedPrefix: sharedPrefix(of: request, tokens), speculates: request.speculates,
+                priority: request.priority, stop: stop
             ) { [vocabulary] output in
                 switch output {
                 case .odds(let odds): continuation.yield(.chance(vocabulary.chance(odds)))

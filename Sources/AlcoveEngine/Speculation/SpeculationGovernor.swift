@@ -38,9 +38,6 @@ struct SpeculationGovernor {
 
     init(always: Bool = false) { self.always = always }
 
-    /// Whether the cost of every step is to be told.
-    var isMeasuring: Bool { !always }
-
     /// An answer begins. Its words are others, so what was parked for long is tried sooner.
     mutating func begin() {
         for index in records.indices {

@@ -43,7 +43,7 @@ package struct MemoryEstimate: Sendable, Hashable {
     private static let batch = 512.0
     private static let longestUnasked = 8_192
     /// Chats the engine has room for at once, each as long as the longest (`EngineLoop.Options.sequences`).
-    private static let sequences = 2.0
+    private static let sequences = 3.0
 
     /// - Parameters:
     ///   - bytes: the files that are loaded, where there is no header yet.

@@ -149,6 +149,7 @@ package struct HostServices: Sendable {
         ModelRoutes(host: self).add(to: &router)
         RunRoutes(host: self).add(to: &router)
         SettingsRoutes(host: self).add(to: &router)
+        QueueRoutes(host: self).add(to: &router)
         RewindRoutes(host: self).add(to: &router)
         ChatFileRoutes(host: self).add(to: &router)
         UploadRoutes(host: self).add(to: &router)

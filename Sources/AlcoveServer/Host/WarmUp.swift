@@ -35,9 +35,10 @@ package final class WarmUp: Sendable {
         guard !declarations.isEmpty else { return }
         let stop = StopSignal()
         state.withLock { $0.stop = stop }
-        let request = GenerationRequest(
+        var request = GenerationRequest(
             messages: [Message(role: .user, content: "hi")], tools: declarations, thinking: thinking, maxTokens: 1,
             stopSignal: stop)
+        request.priority = .background
         var isWhole = false
         do {
             for try await event in model.generate(request) {

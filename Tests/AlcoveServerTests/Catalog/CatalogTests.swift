@@ -31,12 +31,12 @@ struct CatalogTests {
         let long = MemoryEstimate(shape: shape, bytes: 900, context: 100_000, cacheType: "f16")
         let unknown = MemoryEstimate(shape: nil, bytes: 900, context: 1_000, cacheType: "f16")
 
-        #expect(asked.weightBytes == 1_000 && asked.cacheBytes == 21_760 && !asked.guessesCache)
+        #expect(asked.weightBytes == 1_000 && asked.cacheBytes == 32_640 && !asked.guessesCache)
         #expect(asked.computeBytes == 512 * 4 * (100 + 8 * 50))
-        #expect(asked.totalBytes == 1_000 + 21_760 + 1_024_000)
-        #expect(unasked.cacheBytes == 81_920)
-        #expect(long.cacheBytes == 81_920)
-        #expect(unknown.weightBytes == 900 && unknown.cacheBytes == 131_072_000 && unknown.guessesCache)
+        #expect(asked.totalBytes == 1_000 + 32_640 + 1_024_000)
+        #expect(unasked.cacheBytes == 122_880)
+        #expect(long.cacheBytes == 122_880)
+        #expect(unknown.weightBytes == 900 && unknown.cacheBytes == 196_608_000 && unknown.guessesCache)
     }
 
     @Test func whetherItFitsIsSaidWithBothNumbers() {
