@@ -16,8 +16,13 @@ import http.client
 import json
 
 ROUNDS, TOKENS = 5, 200
+TEXT = (
+    "The small red boat number {n} left the old harbour at nine in the morning. It came back in the evening with {m} baskets of fish. "
+    "The fishermen carried the baskets up the hill to the market, where the people of the village were waiting for them. "
+    "The baker bought two of them, the teacher bought one, and the doctor bought three for the hospital behind the church. "
+    "At night everybody sat together at the long table by the water, and the oldest of the fishermen told of the great storm.")
 PROMPTS = {
-    "quoting": "Write the numbers from {n} to {m}, each on a line of its own, like \"Number {n} is a number\".",
+    "quoting": "Repeat the following text word for word:\n\n" + TEXT,
     "prose": "{n} foxes live in the wood. Tell their story at length, and leave nothing out.",
 }
 
