@@ -33,4 +33,5 @@ def test_the_queue_tells_what_runs_and_what_waits(serve, model):
 
 def test_without_a_model_the_queue_is_empty(serve):
     host = serve("--port", 0, "--no-model").wait()
-    assert host.json("/api/queue/status")[1] == {"running": [], "waiting": 0, "places": 0, "turns": 0}
+    assert host.json("/api/queue/status")[1] == {
+        "busy": False, "processing": 0, "pending_requests": 0, "total_processed": 0, "running": [], "waiting": 0, "places": 0}

@@ -14,7 +14,6 @@ struct ChatRoutes: Sendable {
         router.get("/api/agent/turns") { try await status($0) }
         router.get("/api/agent/turns/{id}") { try await read($0) }
         router.post("/api/agent/turns/{id}/stop") { try await stop($0) }
-        router.get("/api/queue/status") { _ in try await queue() }
     }
 
     private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -179,14 +178,6 @@ struct ChatRoutes: Sendable {
                 404, code: "unknown_turn", "There is no such turn any more.", hint: "Open the chat again.")
         }
         return turn
-    }
-
-    private func queue() async throws -> HTTPResponse {
-        let running = await host.turns.runningCount + host.answers.runningCount
-        return .json([
-            "busy": .bool(running > 0), "processing": JSONValue(running), "pending_requests": 0,
-            "total_processed": JSONValue(await host.turns.startedCount + host.answers.startedCount - running),
-        ])
     }
 }
 

@@ -10,22 +10,22 @@ struct QueueRoutes: Sendable {
     }
 
     private func status() async -> JSONValue {
-        guard let model = await host.model.ready?.model as? any QueuedModel else {
-            return ["running": [], "waiting": 0, "places": 0, "turns": JSONValue(await host.turns.runningCount)]
-        }
-        let queue = model.queue
+        let queue = (await host.model.ready?.model as? any QueuedModel)?.queue ?? ModelQueue(places: 0)
+        let turns = await host.turns.runningCount + host.answers.runningCount
         return [
-            "running": .array(
-                queue.running.map { running in
-                    let isReading = running.promptDone < running.promptTokens
-                    return [
-                        "priority": .string(running.priority.rawValue), "state": isReading ? "prompt" : "answer",
-                        "promptTokens": JSONValue(running.promptTokens), "promptDone": JSONValue(running.promptDone),
-                        "completionTokens": JSONValue(running.completionTokens),
-                    ]
-                }),
-            "waiting": JSONValue(queue.waiting), "places": JSONValue(queue.places),
-            "turns": JSONValue(await host.turns.runningCount),
+            "busy": .bool(turns > 0), "processing": JSONValue(turns), "pending_requests": JSONValue(queue.waiting),
+            "total_processed": JSONValue(await host.turns.startedCount + host.answers.startedCount - turns),
+            "running": .array(queue.running.map(json)), "waiting": JSONValue(queue.waiting),
+            "places": JSONValue(queue.places),
+        ]
+    }
+
+    private func json(_ running: ModelQueue.Running) -> JSONValue {
+        [
+            "priority": .string(running.priority.rawValue),
+            "state": running.promptDone < running.promptTokens ? "prompt" : "answer",
+            "promptTokens": JSONValue(running.promptTokens), "promptDone": JSONValue(running.promptDone),
+            "completionTokens": JSONValue(running.completionTokens),
         ]
     }
 }
