@@ -80,9 +80,11 @@ function needView() {
 }
 
 async function loadView() {
-    await moreWords();
+    // All at once: each would otherwise be asked for only when the one before it has come.
+    const libraries = [import("./vendor/markdown-it.js"), import("./vendor/purify.js")];
+    for (const library of libraries) library.catch(() => {});
     const [{ ChatView }, { loadMarkdown }] = await Promise.all([
-        import("./chat-view.js"), import("./markdown.js"), loadStyles("answers.css"),
+        import("./chat-view.js"), import("./markdown.js"), loadStyles("answers.css"), moreWords(),
     ]);
     isPlain = !(await loadMarkdown());
     view = new ChatView({
@@ -530,6 +532,8 @@ function openChat(id) {
 async function openSession(id) {
     const mine = (opening += 1);
     let session;
+    // Without the chat it is of no use, and that failure is told; a chat without messages does not need it yet.
+    if (id !== "new") needView().catch(() => {});
     try {
         session = await host.open(id);
         if (session.messages?.length > 0 || session.activeTurn) await needView();

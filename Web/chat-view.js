@@ -9,8 +9,10 @@ import { number, t } from "./strings.js";
 import { inOrder, ownWords } from "./text.js";
 import { addReceipts, Trace } from "./trace.js";
 
-/** Messages drawn at first; older ones come in steps of as many, on demand. */
+/** Messages drawn by themselves; older ones come in steps of as many, on demand. */
 const PAGE = 20;
+/** As many are drawn before the first frame, and then at a time: the end of a chat fills a screen with about so many. */
+const AT_ONCE = 4;
 /** Nearer than this to the end, the view follows the answer. */
 const STICK = 90;
 
@@ -23,7 +25,10 @@ export class ChatView {
     #follow = true;
     #on;
     #focusedAsk = null;
+    /** The messages of the chat that were there when it was shown, and how many of them are not drawn. */
+    #messages = [];
     #notDrawn = 0;
+    #drawing = 0;
 
     /**
      * `on` has `act(name, index, message)` for a message's buttons (again, goOn, undo, more), `answer(id, outcome)` for a
@@ -53,13 +58,30 @@ export class ChatView {
         this.#live?.cancel();
         this.#live = null;
         this.#list.replaceChildren();
-        const first = Math.max(0, messages.length - PAGE);
-        this.#list.append(...messages.slice(first).map((message) => this.#saved(message)));
-        this.#notDrawn = first;
-        if (first > 0) this.#offerEarlier(messages, first);
+        this.#messages = [...messages];
+        this.#notDrawn = messages.length;
+        this.#drawBack(Math.max(0, messages.length - PAGE));
         this.#markLast();
         this.#reveal();
         this.toEnd();
+    }
+
+    // From the end back to `first`: a few messages at once, the others after the frame that shows those.
+    #drawBack(first) {
+        const from = Math.max(first, this.#notDrawn - AT_ONCE);
+        this.#list.prepend(...this.#messages.slice(from, this.#notDrawn).map((message) => this.#saved(message)));
+        this.#notDrawn = from;
+        const mine = (this.#drawing += 1);
+        if (from > first) afterFrame(() => mine === this.#drawing && this.#keepPlace(() => this.#drawBack(first)));
+        else if (from > 0) this.#offerEarlier();
+    }
+
+    /** What is added above moves nothing that is being read. The end stays in view by itself. */
+    #keepPlace(add) {
+        if (this.#follow) return add();
+        const below = this.#scroller.scrollHeight - this.#scroller.scrollTop;
+        add();
+        this.#scroller.scrollTop = this.#scroller.scrollHeight - below;
     }
 
     addUser(message) {
@@ -151,15 +173,15 @@ export class ChatView {
         if (last?.classList.contains("assistant")) last.classList.add("last");
     }
 
-    #offerEarlier(messages, first) {
-        const from = Math.max(0, first - PAGE);
-        const button = makeButton("quiet earlier", t("earlier", first - from));
+    #offerEarlier() {
+        const from = Math.max(0, this.#notDrawn - PAGE);
+        const button = makeButton("quiet earlier", t("earlier", this.#notDrawn - from));
         button.addEventListener("click", () => {
-            const before = this.#scroller.scrollHeight - this.#scroller.scrollTop;
-            button.replaceWith(...messages.slice(from, first).map((message) => this.#saved(message)));
-            this.#notDrawn = from;
-            if (from > 0) this.#offerEarlier(messages, from);
-            this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
+            this.#follow = false;
+            this.#keepPlace(() => {
+                button.remove();
+                this.#drawBack(from);
+            });
         });
         this.#list.prepend(button);
     }
@@ -195,6 +217,9 @@ export class ChatView {
         setTimeout(() => (words.textContent = t("copy")), 1_600);
     }
 }
+
+/** A page that nobody sees has no frames. */
+const afterFrame = (run) => (document.hidden ? setTimeout(run) : requestAnimationFrame(() => setTimeout(run)));
 
 /** The clipboard interface needs a secure origin; loopback is one, but an embedded view may still say no. */
 export async function copyText(text) {
