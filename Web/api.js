@@ -1,8 +1,5 @@
 // The host's HTTP routes. Everything is same-origin and carries the cookie; nothing else is ever asked.
 
-import { SSEParser } from "./sse.js";
-import { t } from "./strings.js";
-
 /** What the host refused, or that it could not be reached (`transport` is then true and `status` 0). */
 export class HostError extends Error {
     constructor(message, { status = 0, code = null, hint = null, transport = false } = {}) {
@@ -45,6 +42,13 @@ async function json(method, path, options = {}) {
     return response.json();
 }
 
+/** A part of this module that is loaded when it is wanted. It comes from the host, so not coming means the same. */
+async function part(file) {
+    return import(`./${file}`).catch((error) => {
+        throw new HostError(String(error.message || error), { transport: true });
+    });
+}
+
 const entry = (id) => `/api/agent/catalog/${encodeURIComponent(id)}`;
 const chat = (id) => `/api/agent/conversations/${encodeURIComponent(id)}`;
 
@@ -84,7 +88,7 @@ export const host = {
     removeModel: (id) => json("DELETE", entry(id), { timeout: 60_000 }),
     loadModel: (model) => json("POST", "/api/models/load", { body: { model }, timeout: 0 }),
 
-    upload,
+    upload: async (file, options) => (await part("upload.js")).upload(file, options),
     claimShare: async () => (await json("POST", "/api/agent/share/claim", { body: {} })).share ?? null,
     discardShare: (id) => json("POST", "/api/agent/share/discard", { body: { id } }),
 
@@ -94,38 +98,13 @@ export const host = {
         stream("GET", `/api/agent/turns/${encodeURIComponent(turn)}?from=${from}`, { signal }, reader),
 };
 
-/** Stores a file in the host. Not fetch, which cannot tell how much of a body has gone. */
-function upload(file, { signal, progress }) {
-    return new Promise((resolve, reject) => {
-        const sending = new XMLHttpRequest();
-        const form = new FormData();
-        form.append("file", file, file.name);
-        signal.addEventListener("abort", () => sending.abort(), { once: true });
-        sending.upload.onprogress = ({ loaded, total }) => progress(total > 0 ? loaded / total : 0);
-        sending.onabort = () => reject(new DOMException("The upload was given up.", "AbortError"));
-        sending.onerror = () => reject(new HostError("", { transport: true }));
-        sending.onload = () => {
-            let reply = {};
-            try {
-                reply = JSON.parse(sending.responseText);
-            } catch {
-                // What cannot be read is told by its status.
-            }
-            // With several files in a request a host answers a list; this page sends one at a time.
-            const [stored] = Array.isArray(reply.files) ? reply.files : [reply];
-            const { status } = sending;
-            if (status >= 200 && status < 300 && (stored?.file || stored?.url)) return resolve(stored);
-            reject(new HostError(reply.error || t("refusedPlain", status), { status, code: reply.code ?? null, hint: reply.hint ?? null }));
-        };
-        sending.open("POST", "/api/upload");
-        sending.send(form);
-    });
-}
-
 async function stream(method, path, options, reader) {
+    const reading = part("sse.js");
+    reading.catch(() => {});
     const response = await request(method, path, options);
     if (!response.ok) throw await refusal(response);
     reader.headers(response.headers.get("X-Alcove-Turn"));
+    const { SSEParser } = await reading;
     const parser = new SSEParser();
     const bytes = response.body.getReader();
     for (;;) {

@@ -1,55 +1,57 @@
 // Branching off from a message, and taking the newest turn back with what it did to the chat's files.
 
 import { attachmentsOf } from "./attachment-fields.js";
-import { listed, moreWords, t } from "./strings.js";
+import { keepText } from "./drafts.js";
+import { listed } from "./formats.js";
+import { moreWords, t } from "./strings.js";
 import { ownWords, visible } from "./text.js";
 
 await moreWords();
 
 /** A new chat with everything up to the message with this index. */
 export async function branch(page, index) {
-    const { id, notice } = await page.host.branch(page.chat.id, index + 1);
-    if (await page.openChat(id)) page.notices.add({ sentence: t("branched"), hint: notice, quiet: !notice });
-    page.refreshChats();
+    const { id, notice } = await page.host.branch(page.chats.current.id, index + 1);
+    if (await page.chats.open(id)) page.notices.add({ sentence: t("branched"), hint: notice, quiet: !notice });
+    page.chats.refresh();
 }
 
 /** Takes back the newest turn: its messages, and what it did to the chat's files. Its words go back into the box. */
 export async function undo(page) {
-    const { id, history } = page.chat;
+    const { id, history } = page.chats.current;
     const attached = attachmentsOf(history.findLast(({ role }) => role === "user") ?? {});
     const { messages, text, files = [], canRedo, notice } = await page.host.rewind(id);
-    if (page.chat.id !== id) return;
-    page.showMessages(messages);
-    page.cancelEdit();
+    if (page.chats.current.id !== id) return;
+    page.chats.showMessages(messages);
+    page.sending.cancelEdit();
     const words = ownWords(text ?? "");
     page.composer.giveBack(words);
     page.attachments.giveBack(attached);
-    page.keepDraft(page.composer.text);
+    keepText(page.chats.current, page.composer.text);
     page.notices.clear();
     page.notices.add({
         sentence: files.length > 0 ? t("undoneFiles", listed(files.map(visible))) : t("undone"), hint: notice, quiet: !notice,
-        actions: canRedo ? [[t("redo"), () => redo(page, id, words, attached).catch(page.failed)]] : [],
+        actions: canRedo ? [[t("redo"), () => redo(page, id, words, attached).catch((error) => page.troubles.failed(error))]] : [],
     });
     page.composer.focusOnDesk();
-    page.refreshChats();
+    page.chats.refresh();
 }
 
 /** After a reload: what was taken back before it can still be brought back. */
 export function offerRedo(page) {
-    const { id } = page.chat;
+    const { id } = page.chats.current;
     page.notices.add({
-        sentence: t("redoWaiting"), quiet: true, actions: [[t("redo"), () => redo(page, id, "", []).catch(page.failed)]],
+        sentence: t("redoWaiting"), quiet: true, actions: [[t("redo"), () => redo(page, id, "", []).catch((error) => page.troubles.failed(error))]],
     });
 }
 
 async function redo(page, id, words, attached) {
     const { messages, notice } = await page.host.redo(id);
-    if (page.chat.id !== id) return;
-    page.showMessages(messages);
+    if (page.chats.current.id !== id) return;
+    page.chats.showMessages(messages);
     const { composer } = page;
     if (composer.text.startsWith(words)) composer.text = composer.text.slice(words.length).trimStart();
     page.attachments.remove(attached.map(({ file }) => file));
-    page.keepDraft(composer.text);
+    keepText(page.chats.current, composer.text);
     page.notices.add({ sentence: t("redone"), hint: notice, quiet: !notice });
-    page.refreshChats();
+    page.chats.refresh();
 }

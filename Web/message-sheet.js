@@ -1,6 +1,6 @@
 // What can be done with one message besides reading it.
 
-import { copyText } from "./chat-view.js";
+import { copyText } from "./clipboard.js";
 import { actionRow, openSheet } from "./sheet.js";
 import { t } from "./strings.js";
 

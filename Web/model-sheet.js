@@ -1,8 +1,9 @@
 // What the model button opens: the loaded model's figures, how full its view of this chat is, and the way to Models.
 
 import { make, makeButton } from "./elements.js";
+import { fileSize } from "./formats.js";
 import { openSheet } from "./sheet.js";
-import { fileSize, number, percent, t } from "./strings.js";
+import { number, percent, t } from "./strings.js";
 import { displayName } from "./text.js";
 
 /** `model` is the header's; `manage()` opens Models. */

@@ -1,8 +1,9 @@
 // The settings: each control is there when the host keeps its key, says when it takes effect, and is saved at once.
 
 import { icon, make, makeButton } from "./elements.js";
+import { duration } from "./formats.js";
 import { actionRow, confirmSheet, openSheet } from "./sheet.js";
-import { chooseLanguage, duration, LANGUAGES, languageChoice, number, t } from "./strings.js";
+import { chooseLanguage, LANGUAGES, languageChoice, number, t } from "./strings.js";
 
 const RUNGS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144];
 const CONTEXTS = [2048, 4096, 8192, 16384, 32768, 65536, 131072];

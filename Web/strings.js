@@ -67,43 +67,6 @@ export function kilo(tokens) {
     return tokens >= 1024 ? `${number(tokens / 1024, tokens % 1024 ? 1 : 0)}K` : number(tokens);
 }
 
-export function fileSize(bytes) {
-    const units = ["byte", "kilobyte", "megabyte", "gigabyte"];
-    let value = bytes;
-    let unit = 0;
-    while (value >= 1000 && unit < units.length - 1) {
-        value /= 1000;
-        unit += 1;
-    }
-    const digits = unit < 2 || value >= 100 ? 0 : 1;
-    return new Intl.NumberFormat(locale, {
-        style: "unit", unit: units[unit], unitDisplay: "short", maximumFractionDigits: digits,
-    }).format(value);
-}
-
-export function seconds(value) {
-    return t("seconds", Math.round(value || 0));
-}
-
-/** Minutes once there are some, hours once there are many. */
-export function duration(value) {
-    const whole = Math.max(0, Math.round(value || 0));
-    const part = (amount, unit) =>
-        new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short" }).format(amount);
-    if (whole < 90) return part(whole, "second");
-    return whole < 5_400 ? part(Math.round(whole / 60), "minute") : part(Math.round(whole / 360) / 10, "hour");
-}
-
-export function clockTime(iso) {
-    const then = new Date(iso);
-    return Number.isNaN(then.getTime()) ? "" : new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(then);
-}
-
-/** Names one after another, as the language lists them. */
-export function listed(names) {
-    return new Intl.ListFormat(locale, { type: "conjunction" }).format(names);
-}
-
 /** The time today, the weekday within six days, else the date. */
 export function shortTime(iso, now = new Date()) {
     const then = new Date(iso);

@@ -1,7 +1,8 @@
 // What an answer's tools did: a line for each finished step, a link for each file, and the receipts on demand.
 
 import { icon, make, makeFold } from "./elements.js";
-import { clockTime, number, seconds, t } from "./strings.js";
+import { clockTime, seconds } from "./formats.js";
+import { number, t } from "./strings.js";
 import { oneLine, visible } from "./text.js";
 
 const DETAIL = 70;

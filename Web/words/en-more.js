@@ -1,8 +1,45 @@
 // The rest of the table in English: the words of messages and sheets, loaded with the first of them.
 
 import { count } from "./en.js";
+import { oneLine } from "../text.js";
+
+/** What a tool is called while its call is written, while it runs, and once it has run. */
+const tools = {
+    shell: ["Generating code", "Running code", "Ran code"],
+    apply_patch: ["Preparing patch", "Applying patch", "Applied patch"],
+    read_file: ["Preparing read", "Reading file", "Read file"],
+    edit_file: ["Preparing edit", "Editing file", "Edited file"],
+    write_file: ["Preparing file", "Writing file", "Wrote file"],
+    skills_list: ["Preparing lookup", "Checking skills", "Checked skills"],
+    skills_read: ["Preparing read", "Reading skill", "Read skill"],
+    skills_run: ["Preparing run", "Running skill", "Ran skill"],
+    spawn_agent: ["Preparing sub-agent", "Starting sub-agent", "Started sub-agent"],
+    wait_agent: ["Preparing wait", "Waiting for sub-agents", "Waited for sub-agents"],
+    send_input: ["Preparing message", "Messaging sub-agent", "Messaged sub-agent"],
+    close_agent: ["Preparing stop", "Stopping sub-agent", "Stopped sub-agent"],
+    list_agents: ["Preparing lookup", "Checking sub-agents", "Checked sub-agents"],
+};
+
+function tool(name) {
+    if (Object.hasOwn(tools, name ?? "")) return tools[name];
+    const other = oneLine(name ?? "tool", 40);
+    return [`Preparing ${other}`, `Running ${other}`, `Ran ${other}`];
+}
 
 export const words = {
+    strip_thinking: "Thinking…",
+    strip_reading: "Reading the prompt…",
+    strip_writing: "Writing the answer…",
+    strip_lost: "Looking for the answer again…",
+    strip_working: "Still working…",
+    strip_asking: "Waiting for your answer…",
+    strip_preparing: (name) => `${name ? tool(name)[0] : "Preparing a step"}…`,
+    strip_running: (name) => `${tool(name)[1]}…`,
+    strip_finished: (name) => tool(name)[2],
+    stepDone: (name) => tool(name)[2],
+    stepTried: (name) => tool(name)[1],
+    copyFailed: "The browser did not allow copying.",
+
     more: "More",
 
     renameTitle: "Chat",
@@ -198,4 +235,9 @@ export const words = {
     aboutBody: "Alcove is a private assistant. The model, your chats and your files are on this device, and nothing of them is sent anywhere.",
     aboutLibraries: "This page is made with markdown-it, DOMPurify and highlight.js.",
     aboutLicenses: "Their licences",
+
+    // Deleting several chats
+    removeManyTitle: (n) => `Delete ${count(n, "chat", "chats")}?`,
+    removeManyBody: "They and their answers are deleted from this device. This cannot be undone.",
+    removedCount: (n) => `${count(n, "chat was", "chats were")} deleted.`,
 };

@@ -1,30 +1,5 @@
 // The words the page starts with, in English; en-more.js has the rest of the table. words/zh-Hans.js has the same keys.
 
-import { oneLine } from "../text.js";
-
-/** What a tool is called while its call is written, while it runs, and once it has run. */
-const tools = {
-    shell: ["Generating code", "Running code", "Ran code"],
-    apply_patch: ["Preparing patch", "Applying patch", "Applied patch"],
-    read_file: ["Preparing read", "Reading file", "Read file"],
-    edit_file: ["Preparing edit", "Editing file", "Edited file"],
-    write_file: ["Preparing file", "Writing file", "Wrote file"],
-    skills_list: ["Preparing lookup", "Checking skills", "Checked skills"],
-    skills_read: ["Preparing read", "Reading skill", "Read skill"],
-    skills_run: ["Preparing run", "Running skill", "Ran skill"],
-    spawn_agent: ["Preparing sub-agent", "Starting sub-agent", "Started sub-agent"],
-    wait_agent: ["Preparing wait", "Waiting for sub-agents", "Waited for sub-agents"],
-    send_input: ["Preparing message", "Messaging sub-agent", "Messaged sub-agent"],
-    close_agent: ["Preparing stop", "Stopping sub-agent", "Stopped sub-agent"],
-    list_agents: ["Preparing lookup", "Checking sub-agents", "Checked sub-agents"],
-};
-
-function tool(name) {
-    if (Object.hasOwn(tools, name ?? "")) return tools[name];
-    const other = oneLine(name ?? "tool", 40);
-    return [`Preparing ${other}`, `Running ${other}`, `Ran ${other}`];
-}
-
 export const count = (n, one, many) => (n === "1" || n === 1 ? `1 ${one}` : `${n} ${many}`);
 
 export const words = {
@@ -50,9 +25,6 @@ export const words = {
     done: "Done",
     cancel: "Cancel",
     remove: "Delete",
-    removeManyTitle: (n) => `Delete ${count(n, "chat", "chats")}?`,
-    removeManyBody: "They and their answers are deleted from this device. This cannot be undone.",
-    removedCount: (n) => `${count(n, "chat was", "chats were")} deleted.`,
     conversation: "Conversation",
     jump: "Jump to the latest",
     answerFinished: "Answer finished.",
@@ -65,21 +37,10 @@ export const words = {
     keysDesk: "Enter sends · Shift + Enter makes a line",
     caution: "Small models make mistakes. Check what matters.",
 
-    strip_thinking: "Thinking…",
-    strip_reading: "Reading the prompt…",
-    strip_writing: "Writing the answer…",
-    strip_lost: "Looking for the answer again…",
-    strip_working: "Still working…",
-    strip_asking: "Waiting for your answer…",
-    strip_preparing: (name) => `${name ? tool(name)[0] : "Preparing a step"}…`,
-    strip_running: (name) => `${tool(name)[1]}…`,
-    strip_finished: (name) => tool(name)[2],
     seconds: (n) => `${n}s`,
 
     tools: "Tools",
     toolsHint: "With tools on, Alcove can keep files for this chat and run commands on them. Reading needs no question; before it changes or runs anything, it asks you.",
-    stepDone: (name) => tool(name)[2],
-    stepTried: (name) => tool(name)[1],
     askAnnounced: (what) => `Alcove asks for permission: ${what}. The answer holds the buttons.`,
     askOutcomes: {
         allowed: "Allowed", allowed_for_chat: "Allowed for this chat", refused: "Refused",
@@ -145,7 +106,6 @@ export const words = {
     networkOff: "Network access is switched off.",
     networkOn: "Turn on Network",
     openSettings: "Open Settings",
-    copyFailed: "The browser did not allow copying.",
     chatGone: "That chat is no longer there.",
     gateTitle: "This page has lost its key.",
     gateBody: "Open Alcove again with the link that the program printed when it started. A link works for one launch only.",

@@ -1,6 +1,43 @@
 // The rest of the table in Simplified Chinese: the same keys as words/en-more.js.
 
+import { oneLine } from "../text.js";
+
+const tools = {
+    shell: ["正在生成代码", "正在运行代码", "已运行代码"],
+    apply_patch: ["正在准备补丁", "正在应用补丁", "已应用补丁"],
+    read_file: ["正在准备读取", "正在读取文件", "已读取文件"],
+    edit_file: ["正在准备修改", "正在修改文件", "已修改文件"],
+    write_file: ["正在准备文件", "正在写入文件", "已写入文件"],
+    skills_list: ["正在准备查询", "正在查看技能", "已查看技能"],
+    skills_read: ["正在准备读取", "正在读取技能", "已读取技能"],
+    skills_run: ["正在准备运行", "正在运行技能", "已运行技能"],
+    spawn_agent: ["正在准备子代理", "正在启动子代理", "已启动子代理"],
+    wait_agent: ["正在准备等待", "正在等待子代理", "已等待子代理"],
+    send_input: ["正在准备消息", "正在给子代理发消息", "已给子代理发消息"],
+    close_agent: ["正在准备停止", "正在停止子代理", "已停止子代理"],
+    list_agents: ["正在准备查询", "正在查看子代理", "已查看子代理"],
+};
+
+function tool(name) {
+    if (Object.hasOwn(tools, name ?? "")) return tools[name];
+    const other = oneLine(name ?? "工具", 40);
+    return [`正在准备 ${other}`, `正在运行 ${other}`, `已运行 ${other}`];
+}
+
 export const words = {
+    strip_thinking: "正在思考…",
+    strip_reading: "正在读取提示…",
+    strip_writing: "正在写回答…",
+    strip_lost: "正在重新寻找回答…",
+    strip_working: "仍在进行…",
+    strip_asking: "等待您的答复…",
+    strip_preparing: (name) => `${name ? tool(name)[0] : "正在准备一个步骤"}…`,
+    strip_running: (name) => `${tool(name)[1]}…`,
+    strip_finished: (name) => tool(name)[2],
+    stepDone: (name) => tool(name)[2],
+    stepTried: (name) => tool(name)[1],
+    copyFailed: "浏览器不允许复制。",
+
     more: "更多",
 
     renameTitle: "聊天",
@@ -196,4 +233,9 @@ export const words = {
     aboutBody: "Alcove 是私人助手。模型、聊天和文件都在本设备上，不会发送到任何地方。",
     aboutLibraries: "本页面使用了 markdown-it、DOMPurify 和 highlight.js。",
     aboutLicenses: "它们的许可证",
+
+    // Deleting several chats
+    removeManyTitle: (n) => `删除 ${n} 个聊天？`,
+    removeManyBody: "这些聊天及其回答将从本设备删除，无法恢复。",
+    removedCount: (n) => `已删除 ${n} 个聊天。`,
 };

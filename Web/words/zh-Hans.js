@@ -1,29 +1,5 @@
 // The words the page starts with, in Simplified Chinese: the same keys as words/en.js.
 
-import { oneLine } from "../text.js";
-
-const tools = {
-    shell: ["正在生成代码", "正在运行代码", "已运行代码"],
-    apply_patch: ["正在准备补丁", "正在应用补丁", "已应用补丁"],
-    read_file: ["正在准备读取", "正在读取文件", "已读取文件"],
-    edit_file: ["正在准备修改", "正在修改文件", "已修改文件"],
-    write_file: ["正在准备文件", "正在写入文件", "已写入文件"],
-    skills_list: ["正在准备查询", "正在查看技能", "已查看技能"],
-    skills_read: ["正在准备读取", "正在读取技能", "已读取技能"],
-    skills_run: ["正在准备运行", "正在运行技能", "已运行技能"],
-    spawn_agent: ["正在准备子代理", "正在启动子代理", "已启动子代理"],
-    wait_agent: ["正在准备等待", "正在等待子代理", "已等待子代理"],
-    send_input: ["正在准备消息", "正在给子代理发消息", "已给子代理发消息"],
-    close_agent: ["正在准备停止", "正在停止子代理", "已停止子代理"],
-    list_agents: ["正在准备查询", "正在查看子代理", "已查看子代理"],
-};
-
-function tool(name) {
-    if (Object.hasOwn(tools, name ?? "")) return tools[name];
-    const other = oneLine(name ?? "工具", 40);
-    return [`正在准备 ${other}`, `正在运行 ${other}`, `已运行 ${other}`];
-}
-
 export const words = {
     skipToComposer: "跳到消息框",
     menu: "聊天",
@@ -47,9 +23,6 @@ export const words = {
     done: "完成",
     cancel: "取消",
     remove: "删除",
-    removeManyTitle: (n) => `删除 ${n} 个聊天？`,
-    removeManyBody: "这些聊天及其回答将从本设备删除，无法恢复。",
-    removedCount: (n) => `已删除 ${n} 个聊天。`,
     conversation: "对话",
     jump: "跳到最新",
     answerFinished: "回答完毕。",
@@ -62,21 +35,10 @@ export const words = {
     keysDesk: "Enter 发送 · Shift + Enter 换行",
     caution: "小模型会出错，重要内容请核对。",
 
-    strip_thinking: "正在思考…",
-    strip_reading: "正在读取提示…",
-    strip_writing: "正在写回答…",
-    strip_lost: "正在重新寻找回答…",
-    strip_working: "仍在进行…",
-    strip_asking: "等待您的答复…",
-    strip_preparing: (name) => `${name ? tool(name)[0] : "正在准备一个步骤"}…`,
-    strip_running: (name) => `${tool(name)[1]}…`,
-    strip_finished: (name) => tool(name)[2],
     seconds: (n) => `${n} 秒`,
 
     tools: "工具",
     toolsHint: "打开工具后，Alcove 可以为这个聊天保存文件，并对文件运行命令。读取无需询问；在更改或运行任何东西之前，它会先问您。",
-    stepDone: (name) => tool(name)[2],
-    stepTried: (name) => tool(name)[1],
     askAnnounced: (what) => `Alcove 请求许可：${what}。按钮在回答里。`,
     askOutcomes: {
         allowed: "已允许", allowed_for_chat: "已在此聊天中允许", refused: "已拒绝",
@@ -142,7 +104,6 @@ export const words = {
     networkOff: "网络访问已关闭。",
     networkOn: "打开网络",
     openSettings: "打开设置",
-    copyFailed: "浏览器不允许复制。",
     chatGone: "那个聊天已经不在了。",
     gateTitle: "此页面失去了密钥。",
     gateBody: "请用程序启动时显示的链接重新打开 Alcove。每个链接只在一次启动中有效。",

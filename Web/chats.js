@@ -1,0 +1,153 @@
+// The open chat and the list of chats: opens, keeps, and shows what the host has of them.
+
+import { host } from "./api.js";
+import { keepText, keptFiles, keptText, toolsAreOn } from "./drafts.js";
+import { t } from "./strings.js";
+
+export class Chats {
+    #page;
+    #opening = 0;
+    #pending = 0;
+    #opened = null;
+    /** The open chat: `{ id, sessionId, title, think, history }`. The page's history is what the next request sends. */
+    current = null;
+
+    /** `page` is what app.js puts together. */
+    constructor(page) {
+        this.#page = page;
+    }
+
+    /** Whether a chat is on its way. */
+    get isOpening() {
+        return this.#pending > 0;
+    }
+
+    /** How many were asked for, and the last of them. */
+    get asked() {
+        return { count: this.#opening, last: this.#opened };
+    }
+
+    open(id) {
+        this.#pending += 1;
+        this.#opened = this.#open(id).finally(() => {
+            this.#pending -= 1;
+            this.#page.sending.sendHeld();
+        });
+        return this.#opened;
+    }
+
+    async #open(id) {
+        const { notices, transcript, troubles } = this.#page;
+        const mine = (this.#opening += 1);
+        let session;
+        // What fails to load is told below, where it is needed; a chat without messages does not need it yet.
+        if (id !== "new") transcript.need().catch(() => {});
+        try {
+            session = await host.open(id);
+            if (session.messages?.length > 0 || session.activeTurn) await transcript.need();
+        } catch (error) {
+            if (mine !== this.#opening) return false;
+            if (error.status === 404) notices.add({ sentence: t("chatGone") });
+            else troubles.failed(error);
+            return false;
+        }
+        if (mine !== this.#opening) return false;
+        // What was on the screen stays until here: a chat that cannot be opened costs nothing.
+        this.#show(session);
+        return true;
+    }
+
+    #show(session) {
+        const { attachments, composer, drawer, link, notices, sending, shares, transcript } = this.#page;
+        const before = this.current;
+        const same = before?.id === session.conversationId;
+        link.dispatch({ type: "left" });
+        if (before !== null && !same) notices.clear();
+        sending.leave();
+        // Words typed and files chosen before any chat was open belong to the first that opens.
+        const typed = before === null ? composer.text : "";
+        if (typed !== "") keepText(null, "");
+        this.current = {
+            id: session.conversationId, sessionId: session.sessionId, title: session.title, think: session.think,
+            history: [...(session.messages ?? [])],
+        };
+        history.replaceState(null, "", `#chat=${encodeURIComponent(this.current.id)}`);
+        if (!same) composer.text = [keptText(this.current), typed].filter(Boolean).join("\n");
+        if (typed !== "") keepText(this.current, composer.text);
+        if (before === null) attachments.giveBack(keptFiles(this.current));
+        else if (!same) attachments.ready = keptFiles(this.current);
+        shares?.showFor(this.current.id);
+        composer.setTools(toolsAreOn(this.current));
+        if (transcript.view) transcript.view.show(this.current.history);
+        else document.getElementById("empty").hidden = false;
+        this.#showUsed();
+        this.#showTitle();
+        drawer.mark(this.current.id);
+        link.dispatch({ type: "opened", conversation: this.current.id, activeTurn: session.activeTurn ?? null });
+        if (session.canRedo) this.#page.messageActs((acts) => acts.offerRedo(this.#page));
+    }
+
+    async openNew() {
+        const { composer, drawer } = this.#page;
+        drawer.makeWay();
+        if (this.current && this.current.history.length === 0) composer.focus();
+        else if (await this.open("new")) composer.focusOnDesk();
+    }
+
+    async refresh() {
+        try {
+            const chats = await host.chats();
+            this.#page.drawer.show(chats, this.current?.id);
+            const listed = chats.find(({ id }) => id === this.current?.id);
+            if (listed) {
+                this.current.title = listed.title;
+                this.#showTitle();
+            }
+            return chats;
+        } catch (error) {
+            if (error.status === 401) this.#page.troubles.showGate();
+            return [];
+        }
+    }
+
+    /** Chats with the words in them; null when the host did not say. */
+    async search(words, signal) {
+        try {
+            return await host.search(words, signal);
+        } catch (error) {
+            if (error.name !== "AbortError" && !signal.aborted) this.#page.troubles.failed(error);
+            return null;
+        }
+    }
+
+    /** An answer is complete. */
+    finished({ message, outcome, files }) {
+        const { say, shares, transcript } = this.#page;
+        if (message) this.current.history.push(message);
+        transcript.view.finishAnswer(message, outcome, files);
+        say(t("answerFinished"));
+        this.#showUsed();
+        this.refresh();
+        shares?.retry();
+    }
+
+    /** What the chat holds now, after something in it was taken back. */
+    showMessages(messages) {
+        if (!Array.isArray(messages)) return void this.open(this.current.id);
+        this.current.history = [...messages];
+        this.#page.transcript.view.show(this.current.history);
+        this.#showUsed();
+        this.#showTitle();
+    }
+
+    /** How full the model's view of the chat was when it last answered. */
+    #showUsed() {
+        const { promptTokens, tokenCount } = this.current.history.findLast(({ role }) => role === "assistant") ?? {};
+        this.#page.model.used = promptTokens > 0 ? promptTokens + (tokenCount ?? 0) : null;
+    }
+
+    #showTitle() {
+        const { title, history } = this.current;
+        document.title = title && history.length > 0 ? `${title} — Alcove` : "Alcove";
+    }
+}
