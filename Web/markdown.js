@@ -4,6 +4,7 @@
 import { make, makeButton } from "./elements.js";
 import { moreWords, t } from "./strings.js";
 import { highlight } from "./highlight.js";
+import { addMathematics, drawMathematics } from "./mathematics.js";
 
 /** Longer texts are shown plain: no answer is this long, and the parser's worst cases grow faster than the text. */
 const TEXT_LIMIT = 300_000;
@@ -87,6 +88,7 @@ function makeParser(markdownIt) {
             return self.renderToken(tokens, index, options);
         };
     }
+    addMathematics(md);
     return md;
 }
 
@@ -107,6 +109,7 @@ export function renderMarkdown(text) {
 }
 
 function renderSource(text, env, { live = false } = {}) {
+    env.live = live;
     const html = parser.renderer.render(parser.parse(text, env), parser.options, env);
     const fragment = purify.sanitize(html, allowed);
     dress(fragment, live);
@@ -148,6 +151,7 @@ function dress(fragment, live) {
         frame.append(table);
     }
     for (const pre of fragment.querySelectorAll("pre")) frameCode(pre, live);
+    drawMathematics(fragment, purify);
 }
 
 function frameCode(pre, live) {
@@ -254,7 +258,7 @@ export class StreamingMarkdown {
         const complete = lines.length - 1;
         if (complete < 1) return 0;
         let line = 0;
-        for (const token of parser.parse(source, { references: this.#env.references })) {
+        for (const token of parser.parse(source, { references: this.#env.references, live: true })) {
             if (token.level !== 0 || !token.map || token.nesting < 0) continue;
             if (token.map[0] < complete) line = token.map[0];
         }

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = "Scripts/stage-web-libraries"
 INSTALLED = (
     "esbuild installed 0.17.0-1+b2\nnode-dompurify installed {purify}\n"
-    "node-highlight.js installed 9.18.5+dfsg1-2\nnode-markdown-it installed 22.2.3+dfsg+~12.2.3-2\n"
+    "libjs-katex installed 0.16.4+~cs6.1.0-1\nnode-highlight.js installed 9.18.5+dfsg1-2\nnode-markdown-it installed 22.2.3+dfsg+~12.2.3-2\n"
 )
 
 
@@ -51,7 +51,7 @@ def test_a_second_run_is_silent_and_quick(copy):
     assert (second.returncode, second.stdout, second.stderr) == (0, "", "")
     assert sorted((file.name, file.stat().st_mtime_ns) for file in (copy.web / "vendor").iterdir()) == before
     assert min(took) < 0.1
-    assert [name for name, _ in before if name.endswith(".js")] == ["highlight.js", "markdown-it.js", "purify.js"]
+    assert [name for name, _ in before if name.endswith(".js")] == ["highlight.js", "katex.js", "markdown-it.js", "purify.js"]
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(copy):
@@ -59,8 +59,8 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(copy):
 
     assert run.returncode == 1
     assert run.stderr == (
-        "stage-web-libraries: the page's libraries need the Debian package(s) node-markdown-it node-highlight.js. "
-        "Install with: apt-get install node-markdown-it node-highlight.js\n"
+        "stage-web-libraries: the page's libraries need the Debian package(s) node-markdown-it node-highlight.js libjs-katex. "
+        "Install with: apt-get install node-markdown-it node-highlight.js libjs-katex\n"
     )
 
 

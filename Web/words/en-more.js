@@ -233,7 +233,7 @@ export const words = {
     removeAll: "Delete all chats",
 
     aboutBody: "Alcove is a private assistant. The model, your chats and your files are on this device, and nothing of them is sent anywhere.",
-    aboutLibraries: "This page is made with markdown-it, DOMPurify and highlight.js.",
+    aboutLibraries: "This page is made with markdown-it, DOMPurify, highlight.js and KaTeX.",
     aboutLicenses: "Their licences",
 
     // Deleting several chats

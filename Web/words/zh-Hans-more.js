@@ -231,7 +231,7 @@ export const words = {
     removeAll: "删除所有聊天",
 
     aboutBody: "Alcove 是私人助手。模型、聊天和文件都在本设备上，不会发送到任何地方。",
-    aboutLibraries: "本页面使用了 markdown-it、DOMPurify 和 highlight.js。",
+    aboutLibraries: "本页面使用了 markdown-it、DOMPurify、highlight.js 和 KaTeX。",
     aboutLicenses: "它们的许可证",
 
     // Deleting several chats
