@@ -86,6 +86,7 @@ export const host = {
     download: (id, signal, reader) => stream("POST", `${entry(id)}/download`, { body: {}, signal }, reader),
     cancelDownload: (id) => json("POST", `${entry(id)}/download/cancel`, { body: {} }),
     removeModel: (id) => json("DELETE", entry(id), { timeout: 60_000 }),
+    importModel: (path, copy) => json("POST", "/api/models/import", { body: { path, copy }, timeout: 0 }),
     loadModel: (model) => json("POST", "/api/models/load", { body: { model }, timeout: 0 }),
 
     upload: async (file, options) => (await part("upload.js")).upload(file, options),

@@ -4,6 +4,7 @@ import { afterFrame, begun, fromListing, isHere, sorted, withMemory } from "./do
 import { make, makeButton, makeFold } from "./elements.js";
 import { fileSize } from "./formats.js";
 import { facts, memoryWords, progress } from "./model-card.js";
+import { importForm } from "./model-import.js";
 import { confirmSheet, openSheet } from "./sheet.js";
 import { number, t } from "./strings.js";
 import { displayName } from "./text.js";
@@ -43,6 +44,9 @@ class Models {
         this.#status.setAttribute("role", "status");
         body.append(make("p", "hint", t("modelsIntro")), this.#status, this.#content);
         this.#content.append(make("p", "", t("modelsLoading")));
+        body.append(importForm({
+            send: (path, copy) => host.importModel(path, copy), added: () => this.load(), failed: (error) => on.failed(error),
+        }));
     }
 
     leave() {

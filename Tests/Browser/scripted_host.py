@@ -24,6 +24,15 @@ POLICY = (
 )
 TYPES = {".js": "text/javascript", ".svg": "image/svg+xml", ".webmanifest": "application/manifest+json"}
 LONGEST_WAIT = 30
+# For a browser whose driver tells nothing of the console.
+WATCH = b"""window.complaints = [];
+const complain = (what) => window.complaints.push(String(what));
+const told = console.error;
+console.error = (...words) => { complain(words.join(" ")); told(...words); };
+addEventListener("error", (event) => complain(event.message || `${event.target.src || event.target.href} did not load`), true);
+addEventListener("unhandledrejection", (event) => complain(event.reason));
+addEventListener("securitypolicyviolation", (event) => complain(`${event.violatedDirective}: ${event.blockedURI}`));
+"""
 
 
 @dataclass(frozen=True)
@@ -140,6 +149,8 @@ class ScriptedHost:
         self.bound = None
         self.locked = False
         self.reachable = True
+        self.watched = False
+        self.imported = []
         self._releases = {}
         self._lock = threading.RLock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -428,7 +439,7 @@ class ScriptedHost:
                 if path == "/api/models":
                     loaded = host.model["state"] == "Loaded"
                     return self._json({
-                        "models": [host.model["id"]], "mmProjModels": [], "loaded": host.model["id"] if loaded else None,
+                        "models": list(dict.fromkeys([host.model["id"], *host.imported])), "mmProjModels": [], "loaded": host.model["id"] if loaded else None,
                         "architecture": "llama", "contextTokens": 4096, "modelContextTokens": 8192,
                         "defaultMaxTokens": 1024,
                     })
@@ -471,6 +482,12 @@ class ScriptedHost:
                         for id, job in host.transfers.items() if job["state"]]})
                 if path.startswith("/api/agent/catalog/"):
                     return self._model(method, path.split("/")[4:])
+                if path == "/api/models/import":
+                    name = body["path"].rsplit("/", 1)[-1]
+                    if not name.endswith(".gguf"):
+                        return self._refuse(400, f"{name} is not a GGUF file.", "model_not_gguf", "Choose a .gguf file.")
+                    host.imported.append(name)
+                    return self._json({"ok": True, "model": name, "path": f"/m/{name}", "copied": body["copy"], "bytes": 4_200_000})
                 if path == "/api/models/load":
                     return self._load(body["model"])
                 if path == "/api/upload":
@@ -692,10 +709,15 @@ class ScriptedHost:
                 self.wfile.flush()
 
             def _file(self, path):
+                if host.watched and path == "/watch.js":
+                    self._head(200, "text/javascript", {"Content-Length": str(len(WATCH))})
+                    return self.wfile.write(WATCH)
                 file = (WEB / ("index.html" if path == "/" else path.lstrip("/"))).resolve()
                 if not file.is_relative_to(WEB) or not file.is_file():
                     return self._refuse(404, f"There is nothing at {path}.", "not_found")
                 data = file.read_bytes()
+                if host.watched and path == "/":
+                    data = data.replace(b"<title>", b'<script src="/watch.js"></script><title>')
                 kind = TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
                 self._head(200, kind, {"Content-Length": str(len(data))})
                 self.wfile.write(data)

@@ -203,3 +203,27 @@ def test_without_a_model_the_empty_page_leads_to_them(host, open_page):
     page.get_by_role("button", name="Choose a model").click()
 
     expect(card(page.get_by_role("dialog", name="Models"), "Tiny")).to_be_visible()
+
+
+def test_a_file_of_this_device_is_taken_in_by_its_path(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    sheet = models(page)
+    sheet.get_by_text("Add a model file from this device").click()
+    where = sheet.get_by_label("Where the file lies")
+
+    where.fill("/home/you/notes.txt")
+    sheet.get_by_role("button", name="Add", exact=True).click()
+    expect(sheet.get_by_text("notes.txt is not a GGUF file. Choose a .gguf file.")).to_be_visible()
+    expect(where).to_be_focused()
+    expect(where).to_have_value("/home/you/notes.txt")
+    expect(where).to_have_attribute("aria-invalid", "true")
+
+    where.fill(" /home/you/own-it-Q4_0.gguf ")
+    sheet.get_by_role("switch", name="Copy it into Alcove’s folder").click()
+    where.press("Enter")
+    expect(sheet.get_by_text("own-it-Q4_0.gguf is used where it lies (4.2 MB).")).to_be_visible()
+    expect(where).to_have_value("")
+    assert [body for method, path, body in host.requests if path == "/api/models/import"][-1] == {"path": "/home/you/own-it-Q4_0.gguf", "copy": False}
+
+    sheet.get_by_role("button", name="Use: own Q4_0").click()
+    expect(card(sheet, "own Q4_0")).to_contain_text("In use")

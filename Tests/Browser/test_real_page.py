@@ -4,6 +4,7 @@ ALCOVE_BIN names the program and ALCOVE_MODEL the GGUF file; without them these 
 """
 
 import json
+import os
 
 from playwright.sync_api import expect
 
@@ -33,6 +34,26 @@ def test_the_catalogue_is_shown_with_what_fits(page):
 
     expect(sheet.locator(".card", has_text="SmolLM2 135M Instruct").locator(".badge.on")).to_have_text("In use")
     expect(sheet.locator(".card .about", has_text="of memory").first).to_be_attached()
+
+
+def test_a_model_file_of_this_device_is_taken_in(page, tmp_path):
+    notes = tmp_path / "notes.gguf"
+    notes.write_text("no model")
+    page.click("#open-models")
+    sheet = page.get_by_role("dialog", name="Models")
+    sheet.get_by_text("Add a model file from this device").click()
+    where = sheet.get_by_label("Where the file lies")
+
+    where.fill(str(notes))
+    where.press("Enter")
+    expect(sheet.locator(".import .failure")).to_contain_text("notes.gguf")
+
+    (tmp_path / "second.gguf").symlink_to(os.environ["ALCOVE_MODEL"])
+    where.fill(str(tmp_path / "second.gguf"))
+    sheet.get_by_role("switch", name="Copy it into Alcove’s folder").click()
+    where.press("Enter")
+    expect(sheet.get_by_role("status").filter(has_text="is used where it lies")).to_be_visible()
+    expect(sheet.locator(".card", has_text="second")).to_be_visible()
 
 
 def test_a_turn_is_taken_back_brought_back_branched_searched_and_exported(page):

@@ -240,4 +240,17 @@ export const words = {
     removeManyTitle: (n) => `Delete ${count(n, "chat", "chats")}?`,
     removeManyBody: "They and their answers are deleted from this device. This cannot be undone.",
     removedCount: (n) => `${count(n, "chat was", "chats were")} deleted.`,
+
+    importModel: "Add a model file from this device",
+    importModelHint: "A .gguf file that is already here. It is looked at before anything is done with it.",
+    importPath: "Where the file lies",
+    importPathHint: "Its full path on the device that Alcove runs on.",
+    importExample: "/home/you/Downloads/model.gguf",
+    importCopy: "Copy it into Alcove’s folder",
+    importCopyHint: "Otherwise it is used where it lies, and must stay there.",
+    importAdd: "Add",
+    importCopying: "Copying…",
+    importLooking: "Looking at the file…",
+    importCopied: (name, size) => `${name} was copied (${size}).`,
+    importInPlace: (name, size) => `${name} is used where it lies (${size}).`,
 };

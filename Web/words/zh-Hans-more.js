@@ -238,4 +238,17 @@ export const words = {
     removeManyTitle: (n) => `删除 ${n} 个聊天？`,
     removeManyBody: "这些聊天及其回答将从本设备删除，无法恢复。",
     removedCount: (n) => `已删除 ${n} 个聊天。`,
+
+    importModel: "添加本设备上的模型文件",
+    importModelHint: "已经在这里的 .gguf 文件。先检查文件，再做其他事。",
+    importPath: "文件位置",
+    importPathHint: "在运行 Alcove 的设备上的完整路径。",
+    importExample: "/home/you/Downloads/model.gguf",
+    importCopy: "复制到 Alcove 的文件夹",
+    importCopyHint: "否则在原处使用，文件必须留在那里。",
+    importAdd: "添加",
+    importCopying: "正在复制…",
+    importLooking: "正在检查文件…",
+    importCopied: (name, size) => `已复制 ${name}（${size}）。`,
+    importInPlace: (name, size) => `${name} 在原处使用（${size}）。`,
 };
