@@ -1,5 +1,7 @@
 // The host's HTTP routes. Everything is same-origin and carries the cookie; nothing else is ever asked.
 
+import { hostWords } from "./strings.js";
+
 /** What the host refused, or that it could not be reached (`transport` is then true and `status` 0). */
 export class HostError extends Error {
     constructor(message, { status = 0, code = null, hint = null, transport = false } = {}) {
@@ -33,7 +35,8 @@ async function refusal(response) {
     } catch {
         // A proxy or a crash may answer without JSON; the status says enough.
     }
-    return new HostError(words.error || "", { status: response.status, code: words.code ?? null, hint: words.hint ?? null });
+    const { error, hint } = await hostWords(words);
+    return new HostError(error, { status: response.status, code: words.code ?? null, hint });
 }
 
 async function json(method, path, options = {}) {

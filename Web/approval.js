@@ -104,5 +104,5 @@ export class ApprovalCard {
 
 export function describe({ tool, effect }) {
     const name = oneLine(tool ?? "", 60);
-    return effect ? t("askWhat", name, oneLine(effect, 120)) : t("askPlain", name);
+    return effect ? t("askWhat", name, t("askEffects")[effect] ?? oneLine(effect, 120)) : t("askPlain", name);
 }

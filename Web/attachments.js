@@ -3,7 +3,7 @@
 import { attachmentFrom } from "./attachment-fields.js";
 import { picture, shownName } from "./attached.js";
 import { icon, make, makeButton } from "./elements.js";
-import { percent, t } from "./strings.js";
+import { percent, t, together } from "./strings.js";
 import { visible } from "./text.js";
 
 /** A pasted text longer than this is easier to read as a file. */
@@ -135,7 +135,7 @@ export class Attachments {
         } catch (error) {
             if (error.name === "AbortError") return;
             const why = error.transport ? t("attachUnreachable") : error.message;
-            this.#on.failed([t("attachFailed", item.name, why), error.hint].filter(Boolean).join(" "));
+            this.#on.failed(together(t("attachFailed", item.name, why), error.hint));
             if (item.pasted !== null) {
                 this.#drop(item);
                 this.#on.words(item.pasted);

@@ -2,7 +2,7 @@
 
 import { make, makeFold } from "./elements.js";
 import { fileSize } from "./formats.js";
-import { t } from "./strings.js";
+import { t, together } from "./strings.js";
 
 /** `send(path, copy)` asks the host; `added(name)` hears what the list calls it, `failed(error)` what only the page handles. */
 export function importForm({ send, added, failed }) {
@@ -35,7 +35,7 @@ export function importForm({ send, added, failed }) {
             added(model);
         } catch (error) {
             if (error.status === 401) return failed(error);
-            tell(error.status > 0 ? [error.message || t("refusedPlain", error.status), error.hint].filter(Boolean).join(" ") : t("unreachable"), true);
+            tell(error.status > 0 ? together(error.message || t("refusedPlain", error.status), error.hint) : t("unreachable"), true);
             path.input.focus();
         } finally {
             button.disabled = false;

@@ -1,7 +1,7 @@
 // Which model answers, how full its view of the chat is, and what to do while there is none: the header's button and
 // the empty page. The sheet behind the button is model-sheet.js.
 
-import { kilo, percent, t } from "./strings.js";
+import { kilo, percent, t, together } from "./strings.js";
 import { displayName } from "./text.js";
 
 const POLL_LOADING = 1_000;
@@ -122,7 +122,7 @@ export class Model {
         const [heading, words, example] = {
             Loaded: () => [t("emptyTitle"), t("emptyBody"), null],
             Loading: () => [t("loadingTitle"), t("loadingBody"), null],
-            Failed: () => [t("failedTitle"), [this.#engine.model.error, t("failedBody")].filter(Boolean).join(" "), t("noModelCommand")],
+            Failed: () => [t("failedTitle"), together(this.#engine.model.error, t("failedBody")), t("noModelCommand")],
             None: () => [t("noModelTitle"), folder ? t("noModelBody", folder) : t("noModelBodyPlain"), t("noModelCommand")],
         }[this.state]?.() ?? [t("emptyTitle"), t("emptyBody"), null];
         title.textContent = heading;

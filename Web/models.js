@@ -6,7 +6,7 @@ import { fileSize } from "./formats.js";
 import { facts, memoryWords, progress } from "./model-card.js";
 import { importForm } from "./model-import.js";
 import { confirmSheet, openSheet } from "./sheet.js";
-import { number, t } from "./strings.js";
+import { number, t, together } from "./strings.js";
 import { displayName } from "./text.js";
 
 /** A lost window on a download is opened again after this long. */
@@ -71,7 +71,7 @@ class Models {
             if (error.status === 401) return this.#on.failed(error);
             const again = makeButton("primary", t("retry"));
             again.addEventListener("click", () => this.load());
-            this.#content.replaceChildren(make("p", "failure", [t("modelsFailed"), error.message].filter(Boolean).join(" ")), again);
+            this.#content.replaceChildren(make("p", "failure", together(t("modelsFailed"), error.message)), again);
         }
     }
 
@@ -207,7 +207,7 @@ class Models {
         } catch (error) {
             if (signal.aborted) return;
             if (error.status > 0) {
-                this.#jobs.set(id, { ...begun(), state: "failed", error: [error.message || t("refusedPlain", error.status), error.hint].filter(Boolean).join(" ") });
+                this.#jobs.set(id, { ...begun(), state: "failed", error: together(error.message || t("refusedPlain", error.status), error.hint) });
             } else {
                 this.#status.textContent = t("downloadLost");
                 setTimeout(() => !signal.aborted && this.#lookAgain(id), LOOK_AGAIN);
@@ -285,7 +285,7 @@ class Models {
 
     #fail(error) {
         if (error.status === 401) return this.#on.failed(error);
-        const words = error.status > 0 ? [error.message || t("refusedPlain", error.status), error.hint].filter(Boolean).join(" ") : t("unreachable");
+        const words = error.status > 0 ? together(error.message || t("refusedPlain", error.status), error.hint) : t("unreachable");
         const line = make("p", "failure", words);
         line.setAttribute("role", "alert");
         this.#content.parentElement.querySelector(":scope > .failure")?.remove();

@@ -1,7 +1,7 @@
 // Sentences above the box: what went wrong or was done, and what to do about it. Each goes when it is dismissed.
 
 import { make, makeButton } from "./elements.js";
-import { t } from "./strings.js";
+import { t, together } from "./strings.js";
 
 const AT_MOST = 3;
 
@@ -14,7 +14,7 @@ export class Notices {
 
     /** `actions` are `[words, run]`; pressing one dismisses the notice. `quiet` is for what is no trouble. */
     add({ sentence, hint, quiet = false, actions = [] }) {
-        const words = [sentence, hint].filter(Boolean).join(" ");
+        const words = together(sentence, hint);
         if ([...this.#list.children].some((card) => card.dataset.words === words)) return;
         const card = make("div", quiet ? "notice hint" : "notice");
         card.dataset.words = words;

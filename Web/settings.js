@@ -3,7 +3,7 @@
 import { icon, make, makeButton } from "./elements.js";
 import { duration } from "./formats.js";
 import { actionRow, confirmSheet, openSheet } from "./sheet.js";
-import { chooseLanguage, LANGUAGES, languageChoice, number, t } from "./strings.js";
+import { chooseLanguage, languageChoice, LANGUAGES, number, t, together } from "./strings.js";
 
 const RUNGS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144];
 const CONTEXTS = [2048, 4096, 8192, 16384, 32768, 65536, 131072];
@@ -94,7 +94,7 @@ class Settings {
     // Inside the sheet, as what is under it cannot be read.
     #fail(error) {
         if (error.status === 401) return this.#on.failed(error);
-        const words = error.status > 0 ? [error.message || t("refusedPlain", error.status), error.hint].filter(Boolean).join(" ") : t("unreachable");
+        const words = error.status > 0 ? together(error.message || t("refusedPlain", error.status), error.hint) : t("unreachable");
         this.#tell(words);
     }
 

@@ -36,6 +36,16 @@ export function moreWords() {
     return rest;
 }
 
+/** What the host said, in the person's language where the page knows it by its code: `{ error, hint }`. */
+export async function hostWords({ code, error, hint }) {
+    const known = language === "en" ? null : await import(`./words/${language}-host.js`).catch(() => null);
+    const [sentence, advice] = (typeof code === "string" && Object.hasOwn(known?.refusals ?? {}, code) && known.refusals[code]) || [error || "", hint];
+    return { error: sentence, hint: advice ?? null };
+}
+
+/** Sentences one after another; after a wide full stop there is no space. */
+export const together = (...sentences) => sentences.filter(Boolean).join(" ").replace(/。 /g, "。");
+
 /** The words under `key`; a function entry gets `args`. */
 export function t(key, ...args) {
     const entry = words[key];

@@ -1,7 +1,7 @@
 // Storing a file in the host. Loaded with the first file.
 
 import { HostError } from "./api.js";
-import { t } from "./strings.js";
+import { hostWords, t } from "./strings.js";
 
 /** Stores a file in the host. Not fetch, which cannot tell how much of a body has gone. */
 export function upload(file, { signal, progress }) {
@@ -25,7 +25,8 @@ export function upload(file, { signal, progress }) {
             const [stored] = Array.isArray(reply.files) ? reply.files : [reply];
             const { status } = sending;
             if (status >= 200 && status < 300 && (stored?.file || stored?.url)) return resolve(stored);
-            reject(new HostError(reply.error || t("refusedPlain", status), { status, code: reply.code ?? null, hint: reply.hint ?? null }));
+            hostWords(reply).then(({ error, hint }) =>
+                reject(new HostError(error || t("refusedPlain", status), { status, code: reply.code ?? null, hint })));
         };
         sending.open("POST", "/api/upload");
         sending.send(form);

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from screens import DESK, PHONE
-from scripted_host import Ask, Wait, done, step, words
+from scripted_host import Ask, Refuse, Wait, done, step, words
 
 # The table with every entry in brackets, served in place of another language.
 PSEUDO = """
@@ -259,3 +259,16 @@ def test_with_reduced_motion_nothing_moves(host, open_page):
         "() => [...document.querySelectorAll('*')].map((e) => parseFloat(getComputedStyle(e).transitionDuration)).filter((d) => d > 0.001)")
     assert durations == []
     host.release("end")
+
+
+def test_what_the_host_says_is_translated_where_its_code_says_all(host, open_page):
+    page = open_page(host.url, locale="zh-CN", allow=["400"])
+    for refusal in (Refuse(400, "The loaded model cannot see pictures.", "vision_not_ready", "Remove them."), Refuse(400, "a.csv is empty.", "empty_file")):
+        host.script(refusal)
+        page.fill("#box", "x")
+        page.click("#send")
+        expect(page.locator(".notice")).to_contain_text("当前模型看不了图片。请移除图片" if refusal.code == "vision_not_ready" else "a.csv is empty.")
+
+    host.script(Ask("q", shown="ls"), done())
+    page.click("#send")
+    expect(page.locator(".ask[data-state=waiting]")).to_contain_text("shell：在本设备上运行代码")

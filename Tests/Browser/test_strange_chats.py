@@ -11,6 +11,7 @@ HALVES = [[None, [], [1, None, {}, [], "x"], {}, {"length": 3}, "text"], ["", -1
 MEMBERS = ["thinking", "steps", "artifacts", "attachments", "imagePaths", "textFilePaths", "textFileNames", "stoppedBy", "tokenCount",
            "tokPerSec", "createdAt", "id", "content", "role", "truncated", "isVideo"]
 
+# `make test` builds the program first, so there this runs; somebody who only works on the page need not have built it.
 pytestmark = pytest.mark.skipif(not os.path.exists(PROGRAM), reason="There is no program: build it, or name it in ALCOVE_BIN.")
 
 

@@ -64,6 +64,21 @@ test("what the page starts with says only words that are there from the start", 
     }
 });
 
+test("sentences of the host are translated by codes that the host has", async () => {
+    const { refusals } = await import("../../Web/words/zh-Hans-host.js");
+    const sources = fileURLToPath(new URL("../../Sources/", import.meta.url));
+    const swift = readdirSync(sources, { recursive: true }).filter((file) => file.endsWith(".swift"))
+        .map((file) => readFileSync(sources + file, "utf8")).join("\n");
+    for (const [code, words] of Object.entries(refusals)) {
+        assert.ok(swift.includes(`"${code}"`), `no refusal of the host has the code ${code}`);
+        // A sentence with a part of its own would lose it.
+        for (const [, said] of swift.matchAll(new RegExp(`code: "${code}",\\s*(?:message: )?("(?:[^"\\\\]|\\\\.)*")`, "g"))) {
+            assert.ok(!said.includes("\\("), `${code} says ${said}`);
+        }
+        assert.ok(words.length === 1 || words.length === 2);
+    }
+});
+
 test("the language is the choice, else the first of the browser's that we have", () => {
     const cases = [
         ["", ["fr-FR", "zh-CN", "en"], { language: "zh-Hans", locale: "zh-CN" }],

@@ -66,6 +66,15 @@ export const words = {
     askTitle: "May Alcove do this?",
     askWhat: (name, effect) => `${name} ${effect}`,
     askPlain: (name) => `${name} wants to act`,
+    /** What a call would do, as the host words it. */
+    askEffects: {
+        "reads": "reads",
+        "changes files of this chat": "changes files of this chat",
+        "changes what Alcove keeps": "changes what Alcove keeps",
+        "deletes from what Alcove keeps": "deletes from what Alcove keeps",
+        "uses the network": "uses the network",
+        "runs code on this device": "runs code on this device",
+    },
     askLines: (n) => `${n} lines`,
     askText: "Exactly what will be done",
     allow: "Allow",
