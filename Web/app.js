@@ -95,8 +95,10 @@ page.places = {
 };
 
 page.attachments.acceptDrops($("main"));
-// What draws an answer is here before the answer is.
-$("box").addEventListener("input", () => page.transcript.need().catch(() => {}), { once: true });
+// What draws messages is here before the first answer is, or before a chat is chosen. Whoever needs it tells when it does not come.
+const expectMessages = () => page.transcript.need().catch(() => {});
+$("box").addEventListener("input", expectMessages, { once: true });
+for (const kind of ["pointerenter", "focusin"]) $("drawer").addEventListener(kind, expectMessages, { once: true });
 for (const id of ["new", "drawer-new"]) $(id).addEventListener("click", () => page.chats.openNew());
 $("model").addEventListener("click", page.places.model);
 $("empty-choose").addEventListener("click", page.places.models);
@@ -111,7 +113,7 @@ for (const { title, prompt } of t("examples")) {
     button.append(make("strong", "", title), make("span", "", prompt));
     // An example only fills the box: sending is the person's to do.
     button.addEventListener("click", () => {
-        page.transcript.need().catch(() => {});
+        expectMessages();
         page.composer.text = prompt;
         keepText(page.chats.current, prompt);
         page.composer.focus();

@@ -9,6 +9,7 @@ export class Chats {
     #opening = 0;
     #pending = 0;
     #opened = null;
+    #listed = new Set();
     /** The open chat: `{ id, sessionId, title, think, history }`. The page's history is what the next request sends. */
     current = null;
 
@@ -40,8 +41,8 @@ export class Chats {
         const { notices, transcript, troubles } = this.#page;
         const mine = (this.#opening += 1);
         let session;
-        // What fails to load is told below, where it is needed; a chat without messages does not need it yet.
-        if (id !== "new") transcript.need().catch(() => {});
+        // What fails to load is told below, where it is needed. A chat that is not in the list has no messages.
+        if (this.#listed.has(id)) transcript.need().catch(() => {});
         try {
             session = await host.open(id);
             if (session.messages?.length > 0 || session.activeTurn) await transcript.need();
@@ -97,6 +98,7 @@ export class Chats {
     async refresh() {
         try {
             const chats = await host.chats();
+            this.#listed = new Set(chats.map(({ id }) => id));
             this.#page.drawer.show(chats, this.current?.id);
             const listed = chats.find(({ id }) => id === this.current?.id);
             if (listed) {
