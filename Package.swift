@@ -30,6 +30,7 @@ let package = Package(
         .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "llama"]),
         .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
         .target(name: "AlcoveSandbox", dependencies: ["AlcoveCore", "CPosixShim"]),
+        .target(name: "AlcoveShell", dependencies: ["AlcoveCore", "AlcoveSandbox"]),
         .target(name: "AlcoveDownloads", dependencies: ["AlcoveCore", "AlcoveSandbox", curl]),
         .target(name: "AlcoveWorkspace", dependencies: ["AlcoveCore", "AlcoveStorage"]),
         .target(
@@ -43,7 +44,7 @@ let package = Package(
             name: "alcove",
             dependencies: [
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveSandbox", "AlcoveAgent",
-                "AlcoveDownloads", "AlcoveServer", "AlcoveWorkspace",
+                "AlcoveDownloads", "AlcoveServer", "AlcoveShell", "AlcoveWorkspace",
             ]),
         // A folder of a test's own, for all of them.
         .target(name: "TestFolder", dependencies: ["AlcoveCore"], path: "Tests/Support/TestFolder"),
@@ -66,6 +67,7 @@ let package = Package(
             name: "AlcoveStorageTests",
             dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite", "storage-kill-child", "TestFolder"]),
         .testTarget(name: "AlcoveSandboxTests", dependencies: ["AlcoveSandbox", "AlcoveCore", "TestFolder"]),
+        .testTarget(name: "AlcoveShellTests", dependencies: ["AlcoveShell", "AlcoveSandbox", "AlcoveCore"]),
         .testTarget(name: "AlcoveDownloadsTests", dependencies: ["AlcoveDownloads", "AlcoveCore"]),
         .testTarget(
             name: "AlcoveServerTests",
