@@ -16,7 +16,7 @@ enum Alcove {
         subcommands: [
             ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, ShareCommand.command,
             TasksCommand.command, KnowledgeCommand.command, ModelsCommand.command, PullCommand.command,
-            BenchCommand.command, InspectCommand.command, DoctorCommand.command,
+            BenchCommand.command, InspectCommand.command, DoctorCommand.command, ShellCommand.command,
             PlumbingCommand.command,
         ])
 

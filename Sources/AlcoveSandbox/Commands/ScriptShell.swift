@@ -1,4 +1,4 @@
-internal import AlcoveCore
+package import AlcoveCore
 
 /// The shell that runs scripts, and what it is told before each.
 struct ScriptShell: Sendable {
@@ -36,7 +36,7 @@ struct ScriptShell: Sendable {
 
 extension CommandRequest {
     /// Refuses what no shell could be given, or what would mean no limit at all.
-    func check() throws(SandboxError) {
+    package func check() throws(SandboxError) {
         guard !script.utf8.contains(0) else { throw .invalid("the script contains a zero byte") }
         for (name, value) in environment {
             let isName =

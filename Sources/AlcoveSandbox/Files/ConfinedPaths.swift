@@ -155,6 +155,18 @@ package struct ConfinedPaths: Sendable {
         return file
     }
 
+    /// Opens a file to read and change it in place, and makes it when it is missing.
+    ///
+    /// - Throws: `.hardLinked` when other names of it, which may be outside, would show a change.
+    package func openForUpdating(_ path: String) throws(ConfinementError) -> ConfinedFile {
+        let place = try walk(path, followsLast: true)
+        let name = try place.writableName(path)
+        if place.info() != nil { try place.refuseAllButFiles(path) }
+        let file = try place.open(name, O_RDWR | O_CREAT, path)
+        guard file.entry.links <= 1 else { throw .hardLinked(path: path) }
+        return file
+    }
+
     /// Gives a file or folder another name. A link is moved itself.
     ///
     /// - Parameter replacing: Whether a file that has the new name may go.

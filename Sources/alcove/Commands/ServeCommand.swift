@@ -24,6 +24,7 @@ enum ServeCommand {
             Command.Option(
                 name: "--script", short: nil, value: "FILE",
                 help: "Play a scripted model (JSON) instead of a real one; for trying tools and surfaces."),
+            AgentTools.Execution.option,
         ],
         run: { try await run($0) })
 
@@ -56,8 +57,8 @@ enum ServeCommand {
             database: database, board: board, model: model,
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
-            tools: try AgentTools.registry(database), root: folders.root, decoder: MediaParts.decoder,
-            warmUp: script == nil ? WarmUp() : nil,
+            tools: try AgentTools.registry(database, AgentTools.Execution(invocation)), root: folders.root,
+            decoder: MediaParts.decoder, warmUp: script == nil ? WarmUp() : nil,
             catalog: library.catalogServices { board.current.cacheType })
 
         try await host.rewinds.recover()

@@ -1,13 +1,38 @@
 internal import AlcoveAgent
 internal import AlcoveCore
 internal import AlcoveSandbox
+internal import AlcoveShell
 internal import AlcoveStorage
 
 /// The live tools of this program, in the order they are declared.
 enum AgentTools {
-    static func registry(_ database: Database) throws -> ToolRegistry {
+    static func registry(_ database: Database, _ execution: Execution = .auto) throws -> ToolRegistry {
         try ToolRegistry(
-            [ShellTool(runner: runner), ReadFileTool(), WriteFileTool(), ApplyPatchTool()] + KeptTool.all(database))
+            [
+                ShellTool(runner: execution == .inProcess ? InProcessRunner() : runner), ReadFileTool(),
+                WriteFileTool(), ApplyPatchTool(),
+            ] + KeptTool.all(database))
+    }
+
+    /// How commands are run: by processes in the system's sandbox, or as on a device that forbids processes.
+    enum Execution: String {
+        case auto
+        case inProcess = "in-process"
+
+        static let option = Command.Option(
+            name: "--execution", short: nil, value: "auto|in-process",
+            help: "How tools run commands: in sandboxed processes, or by the shell within this program. Default: auto.")
+
+        init(_ invocation: Invocation) throws(UsageError) {
+            guard let text = invocation.text(Execution.option.name) else {
+                self = .auto
+                return
+            }
+            guard let value = Execution(rawValue: text) else {
+                throw UsageError("--execution is auto or in-process, not \"\(text)\".")
+            }
+            self = value
+        }
     }
 
     /// Runs commands confined, or says that it cannot: never unconfined.

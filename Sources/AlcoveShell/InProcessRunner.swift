@@ -1,0 +1,32 @@
+package import AlcoveCore
+package import AlcoveSandbox
+
+/// Runs the agent's commands in this process, as on a device that forbids others.
+package struct InProcessRunner: CommandRunner {
+    private let readOnly: [ConfinedPaths.Mount]
+
+    package init(readOnly: [ConfinedPaths.Mount] = []) { self.readOnly = readOnly }
+
+    package func run(
+        _ request: CommandRequest, output: @escaping @Sendable (CommandOutput) -> Void
+    ) async throws -> CommandResult {
+        try request.check()
+        let session = ShellSession(
+            paths: ConfinedPaths(workspace: request.workspace, readOnly: readOnly), environment: request.environment,
+            limits: request.limits)
+        let result: Result<CommandResult, SandboxError> = await withCheckedContinuation { continuation in
+            let hasStarted = startThread(name: "alcove.shell") {
+                continuation.resume(
+                    returning: Result { () throws(SandboxError) in
+                        try session.run(
+                            .init(script: Array(request.script.utf8)), input: .bytes(request.input), stop: request.stop,
+                            output: output)
+                    })
+            }
+            if !hasStarted {
+                continuation.resume(returning: .failure(.noResources(cause: "the system has no thread to give")))
+            }
+        }
+        return try result.get()
+    }
+}
