@@ -59,7 +59,7 @@ final class Shell {
 
     func complain(_ what: String) throws(Flow) {
         try state.files[2]?.sink?.write(
-            Array("\(state.name.text): \(line): \(running.map { $0 + ": " } ?? "")\(what)\n".utf8))
+            Array("\(state.name.text): line \(line): \(running.map { $0 + ": " } ?? "")\(what)\n".utf8))
     }
 
     /// Says it and ends the shell, as faults of expansion and of special built-in commands do.

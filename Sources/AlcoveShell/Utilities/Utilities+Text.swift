@@ -319,8 +319,6 @@ extension Utilities {
         var place = 0
         while place < given.count {
             if given[place] == 92, place + 1 < given.count {
-                let (bytes, _) = Printf.unescaped(
-                    Array(given[place..<min(given.count, place + 4)].prefix { _ in true }))
                 let isOctal = (48...55).contains(given[place + 1])
                 var length = 2
                 if isOctal {
@@ -330,7 +328,6 @@ extension Utilities {
                     }
                 }
                 let simple = Printf.unescaped(Array(given[place..<place + length])).0
-                _ = bytes
                 text.append((simple.count == 1 ? simple[0] : given[place + 1], true))
                 place += length
             } else {

@@ -42,9 +42,9 @@ enum Utilities {
     @Sendable static func sequence(_ call: UtilityCall) throws(Flow) -> Int32 {
         var words = Array(call.words.dropFirst())
         var separator: [UInt8] = [10]
-        if words.count > 1, words[0] == Array("-s".utf8) {
-            separator = words[1]
-            words.removeFirst(2)
+        if let word = words.first, word.starts(with: Array("-s".utf8)), words.count > 1 {
+            separator = word.count > 2 ? Array(word.dropFirst(2)) : words.remove(at: 1)
+            words.removeFirst()
         }
         guard (1...3).contains(words.count) else { throw .failed("it takes LAST, FIRST LAST or FIRST STEP LAST") }
         var numbers: [Double] = []
@@ -146,19 +146,18 @@ enum Utilities {
         while let word = rest.first, word.count > 1, word[0] == 45 || word[0] == 43 {
             rest.removeFirst()
             if word == [45, 45] { break }
-            if word == Array("-c".utf8) {
-                guard let text = rest.popFirst() else { throw .failed("the option -c needs a script") }
-                script = text
-                if let name = rest.popFirst() { copy.state.name = name }
-                break
-            }
             if word[1] == 111 {
                 if let name = rest.popFirst() { try Builtins.setOption(copy, name.text, word[0] == 45) }
                 continue
             }
-            for letter in word.dropFirst() where letter != 115 {
+            for letter in word.dropFirst() where letter != 115 && letter != 99 {
                 if word[0] == 45 { copy.state.options.letters.insert(letter) }
             }
+            guard word.contains(99) else { continue }
+            guard let text = rest.popFirst() else { throw .failed("the option -c needs a script") }
+            script = text
+            if let name = rest.popFirst() { copy.state.name = name }
+            break
         }
         if script == nil, let file = rest.popFirst() {
             script = try call.shell.contents(of: file)
