@@ -115,7 +115,7 @@ package struct ScriptParser {
     }
 
     func unexpected(wanted: String? = nil) -> SyntaxError {
-        let hint = wanted.map { "\($0) belongs here." }
+        let hint = wanted.map { "\($0.prefix(1).uppercased())\($0.dropFirst()) belongs here." }
         guard let byte = peek else {
             return SyntaxError(
                 line: line, "the script ends too early" + (wanted.map { "; \($0) is missing" } ?? ""),
