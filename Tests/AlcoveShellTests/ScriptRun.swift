@@ -43,13 +43,15 @@ struct ScriptRun: Equatable {
         process.arguments = ["-c", script, "sh"] + arguments
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
         process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder, "LC_ALL": "C.UTF-8"]
-        let (standardInput, standardOutput) = (Pipe(), Pipe())
-        process.standardInput = standardInput
+        let standardOutput = Pipe()
+        // A file and not a pipe: dash may be gone before all of it is written.
+        let inputPath = folder + ".in"
+        try input.write(toFile: inputPath, atomically: false, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: inputPath) }
+        process.standardInput = FileHandle(forReadingAtPath: inputPath)
         process.standardOutput = standardOutput
         process.standardError = FileHandle(forWritingAtPath: "/dev/null")
         try process.run()
-        try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-        try standardInput.fileHandleForWriting.close()
         let output = try standardOutput.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         let text = String(decoding: output, as: UTF8.self).replacing(folder, with: "/workspace")
