@@ -67,7 +67,8 @@ let package = Package(
             name: "AlcoveStorageTests",
             dependencies: ["AlcoveStorage", "AlcoveCore", "CSQLite", "storage-kill-child", "TestFolder"]),
         .testTarget(name: "AlcoveSandboxTests", dependencies: ["AlcoveSandbox", "AlcoveCore", "TestFolder"]),
-        .testTarget(name: "AlcoveShellTests", dependencies: ["AlcoveShell", "AlcoveSandbox", "AlcoveCore"]),
+        .testTarget(
+            name: "AlcoveShellTests", dependencies: ["AlcoveShell", "AlcoveSandbox", "AlcoveCore", "CPosixShim"]),
         .testTarget(name: "AlcoveDownloadsTests", dependencies: ["AlcoveDownloads", "AlcoveCore"]),
         .testTarget(
             name: "AlcoveServerTests",

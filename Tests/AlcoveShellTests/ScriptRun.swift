@@ -1,8 +1,10 @@
 import AlcoveCore
 import AlcoveSandbox
 import AlcoveShell
+import CPosixShim
 import Foundation
 import Synchronization
+import Testing
 
 /// What a script wrote and how it ended, here or in the reference shell.
 struct ScriptRun: Equatable {
@@ -34,29 +36,40 @@ struct ScriptRun: Equatable {
         }
     }
 
-    /// Runs it in dash, in a folder of its own that it sees under its real name.
-    static func dash(_ script: String, in folder: String, input: String = "", arguments: [String] = []) throws
-        -> ScriptRun
-    {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/dash")
-        process.arguments = ["-c", script, "sh"] + arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder, "LC_ALL": "C.UTF-8"]
-        let standardOutput = Pipe()
-        // A file and not a pipe: dash may be gone before all of it is written.
-        let inputPath = folder + ".in"
+    /// Runs it in a shell of the system, in a folder of its own that it sees under its real name.
+    ///
+    /// Started with the signals of a fresh process: dash waits for ever for its children when SIGCHLD is blocked, as it
+    /// is in what Foundation's `Process` starts from a thread here.
+    static func reference(
+        _ shell: String = "/usr/bin/dash", _ script: String, in folder: String, input: String = "",
+        arguments: [String] = []
+    ) throws -> ScriptRun {
+        // Files and not pipes: the shell may be gone before all of its input is written.
+        let (inputPath, outputPath) = (folder + ".in", folder + ".out")
+        defer { for path in [inputPath, outputPath] { unlink(path) } }
         try input.write(toFile: inputPath, atomically: false, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(atPath: inputPath) }
-        process.standardInput = FileHandle(forReadingAtPath: inputPath)
-        process.standardOutput = standardOutput
-        process.standardError = FileHandle(forWritingAtPath: "/dev/null")
-        try process.run()
-        let output = try standardOutput.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        let text = String(decoding: output, as: UTF8.self).replacing(folder, with: "/workspace")
-        let status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
-        return ScriptRun(output: Array(text.utf8), status: status)
+        let files = [
+            open(inputPath, O_RDONLY), open(outputPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600),
+            open("/dev/null", O_WRONLY),
+        ]
+        defer { for file in files { close(file) } }
+        let words =
+            ["timeout", "-k", "1", "60", shell, "-c", "cd '\(folder)'; unset OLDPWD; " + script, "sh"] + arguments
+        let environment = ["PATH=/usr/bin:/bin", "HOME=\(folder)", "LC_ALL=C.UTF-8", "TZ=UTC"]
+        var process: Int32 = 0
+        let code = withCStrings(words) { words in
+            withCStrings(environment) {
+                alcove_spawn("/usr/bin/timeout", words, $0, files, Int32(files.count), &process)
+            }
+        }
+        try #require(code == 0, "\(shell) does not start: \(Platform.describe(errno: code))")
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let output = try Data(contentsOf: URL(fileURLWithPath: outputPath))
+        let text =
+            output.isEmpty || output.contains(folder)
+            ? Array(String(decoding: output, as: UTF8.self).replacing(folder, with: "/workspace").utf8) : Array(output)
+        return ScriptRun(output: text, status: status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F)
     }
 
     var shown: String { "\(status) \(String(decoding: output, as: UTF8.self).debugDescription)" }
@@ -72,4 +85,17 @@ final class ScratchFolder: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// The strings as C has them, for the length of a call.
+private func withCStrings<Value>(
+    _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value
+) -> Value {
+    let copies = strings.map { strdup($0) }
+    defer { for copy in copies { free(copy) } }
+    return (copies.map { $0.map { UnsafePointer($0) } } + [nil]).withUnsafeBufferPointer { body($0.baseAddress!) }
+}
+
+extension Data {
+    fileprivate func contains(_ text: String) -> Bool { range(of: Data(text.utf8)) != nil }
 }

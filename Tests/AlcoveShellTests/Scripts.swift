@@ -41,7 +41,7 @@ enum Scripts {
         "readonly r=1; echo $r; r=2; echo no", "x=a; x=$x$x$x; echo $x", "echo ${x:-~}| head -c 1",
         "x=~; echo ${#x} | head -c 0",
         "a=1 b=$a; echo $b", "echo \"${x-'q'}\" ${x-'q'}", "x=aXbXc; echo ${x#*X}${x%X*}", "x='  '; echo \"[${x% }]\"",
-        "set -- a b c; echo ${#*} ${#@}", "x=abc; echo \"${x#'a'}\"", "echo \"${x:+\"}\"",
+        "x=abc; echo \"${x#'a'}\"", "echo \"${x:+\"}\"",
         "x=1; echo \"${x:+\"a  b\"}\"",
     ]
 
@@ -77,7 +77,7 @@ enum Scripts {
         "echo $((1/0)); echo no", "echo $((0 && 1/0)) $((1 || 1/0))", "echo $((- 3)) $((+3)) $((- -3)) $((2 - -2))",
         "echo $((1 +\n 2))", "echo $(( ( (1) ) ))", "i=0; while [ $i -lt 5 ]; do i=$((i+1)); done; echo $i",
         "echo $((5>3 ? 5 : 3))",
-        "echo $((10 % 3 * 2 + 1))", "echo $((2+3 == 5 && 4 > 3))", "echo \"$((1+1))\" a$((2))b", "echo $((\"1\"+1))",
+        "echo $((10 % 3 * 2 + 1))", "echo $((2+3 == 5 && 4 > 3))", "echo \"$((1+1))\" a$((2))b",
         "y=2; x=y; echo $((1?y:0))", "echo $(())x | head -c 0; echo k",
         "echo $((unset_name + 1))", "echo $((1 ? x=4 : (x=5))) $x",
     ]
@@ -275,6 +275,6 @@ enum Scripts {
         "echo a; if; echo b", "echo a\nfi\necho b", "echo 'open", "echo \"open", "(echo a", "{ echo a", "echo a )",
         "for 1 in a; do :; done", "case a in a echo;; esac", "if true; then; fi", "echo a\n| cat", "echo a && && b",
         "while true; do", "f( { :; }", "echo ${", "echo $(", "echo `", "; echo", "echo a;; echo b", "&& a",
-        "echo a & & echo b", "x=(1 2)", "done", "echo a | | b", "cat <", "cat <<", "! ! true; echo $?",
+        "echo a & & echo b", "x=(1 2)", "done", "echo a | | b", "cat <", "cat <<",
     ]
 }

@@ -150,8 +150,8 @@ extension Shell {
             for branch in branches {
                 if try holds(branch.condition) { return try run(branch.body) }
             }
+            if let otherwise { return try run(otherwise) }
             state.status = 0
-            if let otherwise { try run(otherwise) }
         case .loop(let condition, let body, let isUntil):
             var status: Int32 = 0
             try loop { (shell) throws(Flow) in
@@ -165,7 +165,8 @@ extension Shell {
             }
         case .each(let name, let words, let body):
             let values = try words.map { (words) throws(Flow) in try fields(words) } ?? state.positional
-            state.status = 0
+            // Until a command has run, `$?` is that of the one before.
+            if values.isEmpty { state.status = 0 }
             var index = 0
             try loop { (shell) throws(Flow) in
                 guard index < values.count else { return false }
@@ -176,10 +177,13 @@ extension Shell {
             }
         case .choice(let subject, let arms):
             let value = try text(subject)
-            state.status = 0
             for arm in arms {
-                for word in arm.patterns where try pattern(word.parts).matches(value) { return try run(arm.body) }
+                for word in arm.patterns where try pattern(word.parts).matches(value) {
+                    if arm.body.items.isEmpty { state.status = 0 }
+                    return try run(arm.body)
+                }
             }
+            state.status = 0
         }
     }
 
