@@ -60,7 +60,11 @@ struct PlanRunTests {
         #expect(try await bench.receipts(turn).map(\.tool) == ["date_time"])
         #expect(events.end?.reason == .error)
         #expect(events.end?.error == "Step 2 of 3 (tasks_add) was not done.")
-        #expect(events.text.contains("The step after it was not tried."))
+        // Said to the person who refused it, so not in the words that a model is told.
+        #expect(
+            events.text.hasSuffix(
+                "Step 2 of 3 (tasks_add) was not done. It was refused. The step after it was not tried."))
+        #expect(!events.text.contains("The person"))
     }
 
     @Test func whereNobodyCanBeAskedOnlyReadingIsDone() async throws {
