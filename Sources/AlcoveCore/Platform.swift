@@ -35,6 +35,9 @@ public enum Platform {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
+    /// Gives memory that was freed back to the system, where the C library keeps it for itself.
+    public static func returnFreedMemory() { alcove_return_freed_memory() }
+
     /// Memory of the machine, in bytes.
     public static var physicalBytes: UInt64 {
         #if canImport(Darwin)

@@ -9,7 +9,14 @@
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <malloc.h>
 #include <stdio.h>
+
+void alcove_return_freed_memory(void) {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
 
 uint64_t alcove_resident_bytes(void) {
     FILE *file = fopen("/proc/self/statm", "r");
@@ -21,6 +28,17 @@ uint64_t alcove_resident_bytes(void) {
 }
 #elif defined(__APPLE__)
 #include <mach/mach.h>
+
+void alcove_return_freed_memory(void) {}
+
+uint64_t alcove_wired_bytes(void) {
+    vm_statistics64_data_t statistics;
+    mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
+    if (host_statistics64(mach_host_self(), HOST_VM_INFO64, (host_info64_t)&statistics, &count) != KERN_SUCCESS) {
+        return 0;
+    }
+    return (uint64_t)statistics.wire_count * (uint64_t)sysconf(_SC_PAGESIZE);
+}
 
 uint64_t alcove_resident_bytes(void) {
     task_vm_info_data_t info;

@@ -8,6 +8,14 @@
 /// Bytes of memory this process holds resident, or 0 when the system does not say.
 uint64_t alcove_resident_bytes(void);
 
+/// Gives memory that was freed back to the system, where the C library keeps it for itself.
+void alcove_return_freed_memory(void);
+
+#if defined(__APPLE__)
+/// Bytes of the machine that nobody else can have, or 0.
+uint64_t alcove_wired_bytes(void);
+#endif
+
 /// Names the calling thread for the system's tools; 15 bytes are kept.
 void alcove_name_thread(const char *name);
 
