@@ -17,6 +17,8 @@ final class ContextHandle {
     let shape: Shape
     private var batch: llama_batch
     private let model: ModelHandle
+    /// The library keeps a bare pointer to it.
+    private let cancellation: Cancellation
 
     init(model: ModelHandle, shape: Shape, cacheType: CacheType, threads: Int, cancellation: Cancellation)
         throws(EngineError)
@@ -50,6 +52,7 @@ final class ContextHandle {
         self.raw = raw
         self.memory = memory
         self.model = model
+        self.cancellation = cancellation
         self.shape = shape
         batch = llama_batch_init(Int32(ContextHandle.batchTokens), 0, 1)
     }
@@ -92,11 +95,41 @@ final class ContextHandle {
     func count(of sequence: Int) -> Int { Int(llama_memory_seq_pos_max(memory, Int32(sequence))) + 1 }
 
     /// Keeps the first `count` tokens of a sequence; false when that cannot be done exactly.
-    func cut(_ sequence: Int, to count: Int) -> Bool {
+    ///
+    /// - Parameter mark: what the sequence held there, for memories that forget; such a one is cut nowhere else.
+    func cut(_ sequence: Int, to count: Int, mark: SequenceMark? = nil) -> Bool {
         if count == self.count(of: sequence) { return true }
-        if count == 0 { return llama_memory_seq_rm(memory, Int32(sequence), -1, -1) }
-        return model.cutsExactly && llama_memory_seq_rm(memory, Int32(sequence), Int32(count), -1)
+        let id = Int32(sequence)
+        if count == 0 { return llama_memory_seq_rm(memory, id, -1, -1) }
+        if model.cutsExactly { return llama_memory_seq_rm(memory, id, Int32(count), -1) }
+        guard let mark, mark.count == count else { return false }
+        return goBack(sequence, to: mark)
     }
+
+    /// Makes a sequence what it was at a mark, whatever it holds of what came after; false when that did not work.
+    func goBack(_ sequence: Int, to mark: SequenceMark) -> Bool {
+        if mark.count == 0 { return llama_memory_seq_rm(memory, Int32(sequence), -1, -1) }
+        // The forgetful layers first: a recurrent state can only be cut where it stands, and where it cannot be the library
+        // leaves the attention's cells alone too.
+        return llama_state_seq_set_data_ext(
+            raw, mark.state, mark.state.count, Int32(sequence),
+            llama_state_seq_flags(LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)) > 0
+            && llama_memory_seq_rm(memory, Int32(sequence), Int32(mark.count), -1)
+            && count(of: sequence) == mark.count
+    }
+
+    /// What the forgetful layers of a sequence hold now, to come back here later; nil when the library gives nothing.
+    func mark(of sequence: Int) -> SequenceMark? {
+        let flags = llama_state_seq_flags(LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)
+        let size = llama_state_seq_get_size_ext(raw, Int32(sequence), flags)
+        guard size > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard llama_state_seq_get_data_ext(raw, &bytes, size, Int32(sequence), flags) == size else { return nil }
+        return SequenceMark(count: count(of: sequence), state: bytes)
+    }
+
+    /// What the state of a sequence takes.
+    func stateBytes(of sequence: Int) -> Int { llama_state_seq_get_size(raw, Int32(sequence)) }
 
     func state(of sequence: Int) -> [UInt8] {
         let size = llama_state_seq_get_size(raw, Int32(sequence))

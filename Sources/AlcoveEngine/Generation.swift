@@ -28,6 +28,8 @@ final class Generation {
 
     /// Tokens of the prompt that other chats begin with too; 0 is none.
     let sharedPrefix: Int
+    /// Tokens of the prompt before what opens the answer; 0 where that is not known.
+    let answerStart: Int
     var usage = Usage()
     /// Tokens the sequence holds or will hold after the computation under way.
     var fed = 0
@@ -42,7 +44,7 @@ final class Generation {
 
     init(
         prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stopsRepetition: Bool,
-        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, speculates: Bool = true,
+        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, answerStart: Int = 0, speculates: Bool = true,
         priority: GenerationPriority = .normal, stop: StopSignal,
         output: @escaping (Output) -> FinishReason?
     ) {
@@ -52,6 +54,7 @@ final class Generation {
         self.isRepeatable = isRepeatable
         self.likeliestTokens = likeliestTokens
         self.sharedPrefix = sharedPrefix
+        self.answerStart = answerStart
         self.speculates = speculates
         self.priority = priority
         self.output = output

@@ -26,7 +26,7 @@ extension LlamaEngine: EmbeddingModel {
         }
         stopSignal.whenSet { [weak loop] in loop?.wake() }
         let vectors = try await withCheckedThrowingContinuation { continuation in
-            loop.submit(EmbeddingJob(inputs: tokens, stop: stopSignal) { continuation.resume(with: $0) })
+            loop.submit(EmbeddingOrder(inputs: tokens, stop: stopSignal) { continuation.resume(with: $0) })
         }
         return Embeddings(vectors: vectors, tokens: tokens.reduce(0) { $0 + $1.count })
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 internal import llama
 
 /// A GGUF model loaded through llama.cpp, answering on a thread of its own.
-public final class LlamaEngine: LanguageModel, QueuedModel {
+public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
     public struct Options: Sendable {
         /// Most tokens of one chat, prompt and answer together; nil is the model's own length, at most 8,192.
         public var contextLength: Int?
@@ -26,6 +26,8 @@ public final class LlamaEngine: LanguageModel, QueuedModel {
         package var keptBytes: Int?
         /// Memory for tokens grows in steps of this many; nil is the usual step.
         package var cellStep: Int?
+        /// What this process may have, for how much is kept; nil is what the system says.
+        package var ownBytes: UInt64?
         /// The program that serves `TemplateWorker`: a template is tried and rendered there. nil trusts every template.
         public var templateWorker: [String]?
 
@@ -128,6 +130,7 @@ public final class LlamaEngine: LanguageModel, QueuedModel {
         loopOptions.sequences = max(1, options.sequences)
         loopOptions.alwaysSpeculates = options.alwaysSpeculates
         if let step = options.cellStep { loopOptions.cellStep = step }
+        if let bytes = options.ownBytes { loopOptions.prefixes = PrefixStore.Limits(memory: bytes) }
         if let bytes = options.keptBytes { loopOptions.prefixes.bytes = bytes }
         let identity = LlamaEngine.identity(of: path, model, loopOptions)
         loopOptions.checkpoints = options.checkpointFolder.map { CheckpointFiles(folder: $0, identity: identity) }
@@ -161,6 +164,10 @@ public final class LlamaEngine: LanguageModel, QueuedModel {
     public var queue: ModelQueue { loop.queue }
 
     deinit { loop.stop {} }
+
+    public func giveBackMemory() async -> Int {
+        await withCheckedContinuation { continuation in loop.relieve { continuation.resume(returning: $0) } }
+    }
 
     /// Stops every answer and gives all memory back; returns when that is done.
     public func unload() async {
@@ -245,6 +252,16 @@ public final class LlamaEngine: LanguageModel, QueuedModel {
         return count >= PrefixStore.fewestTokens && count < tokens.count ? count : 0
     }
 
+    /// How many tokens of a prompt stand before what opens the answer. What follows there the next message may render in
+    /// another way, without reasoning for example.
+    private func answerStart(of prompt: RenderedPrompt, _ tokens: [Token]) -> Int {
+        let opening = PromptTokenizer(vocabulary: vocabulary).tokens(
+            of: [RenderedPrompt.Part(text: prompt.parser.generationPrompt, isInput: false)], beginsSequence: false
+        ).tokens
+        let isThere = opening.count < tokens.count && tokens.suffix(opening.count) == opening[...]
+        return isThere ? tokens.count - max(1, opening.count) : tokens.count - 1
+    }
+
     private func submit(
         _ tokens: [Token], _ prepared: PreparedPrompt, request: GenerationRequest, stop: StopSignal,
         to continuation: AsyncThrowingStream<GenerationEvent, any Error>.Continuation
@@ -272,8 +289,8 @@ public final class LlamaEngine: LanguageModel, QueuedModel {
                 prompt: tokens, maxTokens: maxTokens, sampler: sampler,
                 isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0,
                 stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens,
-                sharedPrefix: sharedPrefix(of: request, tokens), speculates: request.speculates,
-                priority: request.priority, stop: stop
+                sharedPrefix: sharedPrefix(of: request, tokens), answerStart: answerStart(of: prompt, tokens),
+                speculates: request.speculates, priority: request.priority, stop: stop
             ) { [vocabulary] output in
                 switch output {
                 case .odds(let odds): continuation.yield(.chance(vocabulary.chance(odds)))

@@ -71,9 +71,13 @@ final class ModelHandle: @unchecked Sendable {
         return source.allSatisfy(\.isWhitespace) ? nil : source
     }
 
+    /// Whether a layer keeps a state instead of what it read. A computation that is given up leaves it half changed, and the
+    /// library cannot take that back.
+    var isRecurrent: Bool { llama_model_is_recurrent(raw) || llama_model_is_hybrid(raw) }
+
     /// Whether any tail of a sequence may be cut off exactly. Sliding windows and recurrent states forget what would be
     /// needed for that, and the library does not always say so.
     var cutsExactly: Bool {
-        llama_model_n_swa(raw) == 0 && !llama_model_is_recurrent(raw) && !llama_model_is_hybrid(raw)
+        llama_model_n_swa(raw) == 0 && !isRecurrent
     }
 }

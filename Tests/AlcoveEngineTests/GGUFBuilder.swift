@@ -41,6 +41,8 @@ struct GGUFBuilder {
         /// Nil takes the place after the tensor before.
         var offset: UInt64?
         var byteCount: Int
+        /// Nil counts up.
+        var data: [UInt8]?
 
         init(
             _ name: String, _ shape: [UInt64], type: UInt32 = 0, offset: UInt64? = nil, dimensionCount: UInt32? = nil
@@ -107,7 +109,7 @@ struct GGUFBuilder {
         if !tensors.isEmpty {
             out += [UInt8](repeating: 0, count: padded(out.count) - out.count)
             for tensor in tensors {
-                out += (0..<tensor.byteCount).map { UInt8(truncatingIfNeeded: $0) }
+                out += tensor.data ?? (0..<tensor.byteCount).map { UInt8(truncatingIfNeeded: $0) }
                 out += [UInt8](repeating: 0, count: padded(tensor.byteCount) - tensor.byteCount)
             }
         }

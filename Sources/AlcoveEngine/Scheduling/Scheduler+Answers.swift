@@ -1,0 +1,61 @@
+internal import AlcoveCore
+
+/// What becomes of what was computed: tokens, guesses that came true, ends.
+extension Scheduler {
+    /// What may follow the token that is computed next; nil when a guess is not worth its rows.
+    func draft(for generation: Generation, in index: Int, isAlone: Bool) -> PromptLookup.Draft? {
+        // A guess that fails must be cut off again; beside other answers it would cost them time.
+        guard generation.speculates, model.cutsExactly, isAlone || options.alwaysSpeculates, let context,
+            let last = generation.next
+        else { return nil }
+        let held = slots[index].tokens.count + 1
+        let room = min(
+            min(context.shape.cells, options.contextLength) - held,
+            generation.maxTokens - generation.usage.completionTokens)
+        guard
+            let found = PromptLookup.draft(
+                after: slots[index].tokens, last, count: SpeculationGovernor.lengths.max() ?? 0)
+        else { return nil }
+        let length = min(governor.length(matched: found.matched), room)
+        return length > 0 ? PromptLookup.Draft(tokens: Array(found.tokens.prefix(length)), matched: found.matched) : nil
+    }
+
+    /// Takes the next token, and as many more as were drafted and are what the sampler chooses itself.
+    func accept(_ index: Int) {
+        guard let generation = slots[index].generation else { return }
+        let draft = generation.draft?.tokens ?? []
+        generation.usage.draftedTokens += draft.count
+        choose(index)
+        var accepted = 0
+        while accepted < draft.count, slots[index].generation === generation, generation.next == draft[accepted] {
+            slots[index].tokens.append(draft[accepted])
+            accepted += 1
+            generation.usage.acceptedTokens += 1
+            generation.logitsIndex += 1
+            choose(index)
+        }
+        guard let matched = generation.draft?.matched else { return }
+        generation.draft = nil
+        governor.took(accepted, of: draft.count, matched: matched)
+        if accepted < draft.count { _ = context?.cut(index, to: slots[index].tokens.count) }
+    }
+
+    /// Samples a sequence's next token and passes it on, or ends the answer.
+    func choose(_ index: Int) {
+        guard let context, let generation = slots[index].generation else { return }
+        if generation.stop.isSet { return end(index, .cancelled) }
+        if generation.usage.completionTokens >= generation.maxTokens { return end(index, .length) }
+        guard let token = generation.sampler.next(context, at: generation.logitsIndex) else { return end(index, .stop) }
+        if vocabulary.endsGeneration(token) { return end(index, .stop) }
+        if let count = generation.likeliestTokens,
+            let odds = TokenOdds(
+                context, at: generation.logitsIndex, chosen: token, likeliest: count,
+                vocabularySize: vocabulary.count)
+        {
+            generation.report(odds)
+        }
+        generation.next = token
+        if let reason = generation.take(token) { return end(index, reason) }
+        if slots[index].tokens.count >= options.contextLength { return end(index, .length) }
+    }
+}
