@@ -9,13 +9,18 @@ package actor Turns {
     static let retained = 8
 
     private let log: TurnLog?
+    /// Told of every turn that begins.
+    private let watch: @Sendable (Turn) -> Void
     private var turns: [TurnID: Turn] = [:]
     private var order: [TurnID] = []
     /// Turns begun since the program started.
     package private(set) var startedCount = 0
 
     /// - Parameter log: Where turns are kept beyond this process; nil keeps them in memory only.
-    package init(log: TurnLog? = nil) { self.log = log }
+    package init(log: TurnLog? = nil, watch: @escaping @Sendable (Turn) -> Void = { _ in }) {
+        self.log = log
+        self.watch = watch
+    }
 
     /// Starts a turn; those that hold the same key are stopped.
     ///
@@ -39,6 +44,7 @@ package actor Turns {
         turns[turn.id] = turn
         order.append(turn.id)
         startedCount += 1
+        watch(turn)
         let log = log, profile = request.profile?.name ?? "chat"
         Task {
             let ended = await loop.run(request, in: turn) {

@@ -26,6 +26,7 @@ package struct HostServices: Sendable {
     package let notices: Notices
     package let model: ModelHost
     package let turns: Turns
+    package let memory: MemoryWatch
     package let sessions: Sessions
     package let files: ModelFiles
     package let root: String
@@ -54,7 +55,7 @@ package struct HostServices: Sendable {
         tools: ToolRegistry = ToolRegistry(), root: String,
         decoder: any MediaDecoder = NoMediaDecoder(cause: "nothing that reads it is installed"),
         warmUp: WarmUp? = nil,
-        catalog: CatalogServices? = nil
+        catalog: CatalogServices? = nil, memoryLog: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.warmUp = warmUp
         self.database = database
@@ -68,7 +69,10 @@ package struct HostServices: Sendable {
         self.tools = tools
         self.root = root
         self.catalog = catalog
-        turns = Turns(log: log)
+        let memory = MemoryWatch(
+            giveBack: { await (model.ready?.model as? any MemorySaving)?.giveBackMemory() ?? 0 }, write: memoryLog)
+        self.memory = memory
+        turns = Turns(log: log) { memory.follow($0) }
         sessions = Sessions()
         broker = ApprovalBroker()
         artifacts = ArtifactStore(folder: root + "/artifacts")
@@ -92,6 +96,7 @@ package struct HostServices: Sendable {
 
     /// Reads the beginning that runs with tools share, once it has been quiet for a moment.
     package func warmUpSoon(after pause: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) {
+        Task { [memory] in await memory.look(.afterLoading) }
         guard let warmUp else { return }
         Task {
             try? await clock.sleep(for: pause)
@@ -101,6 +106,7 @@ package struct HostServices: Sendable {
             let settings = board.current
             await warmUp.run(
                 ready.model, tools: tools, switches: settings.switches, thinking: settings.thinkByDefault)
+            await memory.look(.afterWarmUp)
         }
     }
 

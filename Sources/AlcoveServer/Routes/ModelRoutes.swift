@@ -13,6 +13,7 @@ struct ModelRoutes: Sendable {
         router.get("/api/models") { _ in .json(await models()) }
         router.post("/api/models/load") { try await load($0) }
         router.get("/api/agent/engine") { _ in .json(await engine()) }
+        router.post("/api/agent/memory/release") { _ in .json(await release()) }
         router.get("/api/agent/notices") { _ in try await notices() }
         router.post("/api/agent/notices/{number}/shown") { try await markShown($0) }
     }
@@ -75,6 +76,13 @@ struct ModelRoutes: Sendable {
             "prefixCacheWarm": .bool(host.warmUp?.isWarm ?? false),
             "memory": JSONValue(Int(Platform.residentBytes)),
         ]
+        ModelRoutes.add(MemoryReading.current, to: &model)
+        model["memoryNotes"] = .array(
+            host.memory.notes.map { note in
+                var object: JSONObject = ["moment": .string(note.moment.rawValue)]
+                ModelRoutes.add(note.reading, to: &object)
+                return .object(object)
+            })
         switch await host.model.state {
         case .none: break
         case .loading(let path, let fraction):
@@ -98,6 +106,24 @@ struct ModelRoutes: Sendable {
             "modelRoot": .string(host.root + "/models"), "conversationRoot": .string(host.root),
             "model": .object(model),
         ]
+    }
+
+    /// Gives back what only serves speed, for whoever knows that memory is short.
+    private func release() async -> JSONValue {
+        let bytes = await host.memory.giveMemoryBack()
+        var body: JSONObject = ["ok": true, "freedBytes": JSONValue(bytes)]
+        ModelRoutes.add(MemoryReading.current, to: &body)
+        return .object(body)
+    }
+
+    private static func add(_ reading: MemoryReading, to object: inout JSONObject) {
+        func number(_ value: UInt64?) -> JSONValue { value.map { .integer(Int64(clamping: $0)) } ?? .null }
+        object["chargedBytes"] = number(reading.chargedBytes)
+        object["residentBytes"] = number(reading.residentBytes)
+        object["machineTakenBytes"] = number(reading.machineTakenBytes)
+        object["memoryLeftBytes"] = number(reading.leftBytes)
+        object["memoryLimitBytes"] = number(reading.limitBytes)
+        object["memoryLine"] = .string(reading.text)
     }
 
     /// What the host computes with and may do now, in a line.

@@ -1,6 +1,7 @@
 internal import AlcoveCore
 internal import AlcoveEngine
 internal import AlcoveSandbox
+internal import AlcoveServer
 
 /// What is there, what is missing, and what it costs to be without.
 enum DoctorCommand {
@@ -38,7 +39,8 @@ enum DoctorCommand {
 
     static func examine(_ folders: Folders, _ resources: Resources) -> [Finding] {
         [
-            root(folders), space(folders), page(resources), libraries(resources), model(folders, resources), memory(),
+            root(folders), space(folders), page(resources), libraries(resources), model(folders, resources),
+            memory(folders),
             sandbox(), documents(), processor(),
         ]
     }
@@ -113,11 +115,18 @@ enum DoctorCommand {
         }
     }
 
-    private static func memory() -> Finding {
-        let total = UInt64(sysconf(Int32(_SC_PHYS_PAGES))) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
-        let isGood = total > 3_000_000_000
+    /// What programs may have here, and what the last host took at its last measurement.
+    private static func memory(_ folders: Folders) -> Finding {
+        let reading = MemoryReading.current
+        let isGood = MemoryReading.ownBytes > 3_000_000_000
+        var found = ["\(Platform.physicalBytes / 1_000_000) MB in this device"]
+        if let limit = reading.limitBytes { found.append("limited to \(limit / 1_000_000) MB") }
+        if let left = reading.leftBytes { found.append("\(left / 1_000_000) MB left") }
+        if let line = LogFile.lastLine(in: folders.root + "/logs", beginning: MemoryWatch.word) {
+            found.append("a host here \(line)")
+        }
         return Finding(
-            subject: "memory", isGood: isGood, isNeeded: false, found: "\(total / 1_000_000) MB in this device",
+            subject: "memory", isGood: isGood, isNeeded: false, found: found.joined(separator: ", "),
             remedy: isGood ? nil : "Only small models fit.")
     }
 

@@ -59,7 +59,7 @@ enum ServeCommand {
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
             tools: try AgentTools.registry(database, AgentTools.Execution(invocation)), root: folders.root,
             decoder: MediaParts.decoder, warmUp: script == nil ? WarmUp() : nil,
-            catalog: library.catalogServices { board.current.cacheType })
+            catalog: library.catalogServices { board.current.cacheType }, memoryLog: { log.write($0) })
 
         try await host.rewinds.recover()
 

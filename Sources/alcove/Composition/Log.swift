@@ -16,6 +16,24 @@ final class LogFile: Sendable {
         if stat(path, &status) == 0 { written.withLock { $0 = Int(status.st_size) } }
     }
 
+    /// What a program wrote last of what begins so, and when; nil when the end of its log has none.
+    static func lastLine(in folder: String, beginning word: String) -> String? {
+        let descriptor = open(folder + "/alcove.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let size = lseek(descriptor, 0, SEEK_END)
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = pread(descriptor, &bytes, bytes.count, max(0, size - off_t(bytes.count)))
+        guard count > 0 else { return nil }
+        // "date time  words"
+        for line in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").reversed() {
+            let parts = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+            guard parts.count == 4, parts[2].isEmpty, parts[3].hasPrefix(word) else { continue }
+            return "at \(parts[1].prefix(8)), \(parts[3].dropFirst(word.count))"
+        }
+        return nil
+    }
+
     /// Adds a line. A log that cannot be written is no reason to stop anything.
     func write(_ line: String) {
         let text = "\(Timestamps.local())  \(line)\n"

@@ -1,0 +1,89 @@
+"""The numbers for which systems end programs, and giving back what only serves speed; under a simulated limit."""
+
+import resource
+import sys
+
+import pytest
+
+
+def kilobytes(host, name):
+    with open(f"/proc/{host.process.pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(name + ":"))
+
+
+def engine(host):
+    return host.json("/api/agent/engine")[1]["model"]
+
+
+def moments(host):
+    return [note["moment"] for note in engine(host)["memoryNotes"]]
+
+
+def wait_for(host, moment, count=1):
+    """The note of a moment comes just after what it is of."""
+    while moments(host).count(moment) < count:
+        assert host.process.poll() is None
+    return moments(host)
+
+
+def ask(host, question="What is the capital of France? Answer in one word."):
+    _, frames = host.chat(
+        host.session()["sessionId"], [{"role": "user", "content": question}], temperature=0, maxTokens=24)
+    return "".join(frame.get("token", "") for frame in frames)
+
+
+def test_memory_is_told_by_the_route_the_log_and_the_doctor(serve, alcove, model, root):
+    host = serve("--port", 0, "--model", model).wait()
+    host.wait_for_model()
+    wait_for(host, "after loading")
+    first = ask(host)
+    wait_for(host, "after a turn")
+
+    found = engine(host)
+    # The weights are in memory of this process.
+    assert found["chargedBytes"] > 100 << 20 and found["residentBytes"] >= found["chargedBytes"] * 0.9
+    assert found["machineTakenBytes"] > 0 and found["memoryLeftBytes"] > 0
+    assert found["memoryLine"].startswith(f"{found['chargedBytes'] >> 20} MB charged to Alcove, ")
+    for note in found["memoryNotes"]:
+        assert note["chargedBytes"] > 0 and note["memoryLine"]
+    log = (root / "logs/alcove.log").read_text()
+    assert "memory after loading: " in log and "memory after a turn: " in log
+
+    status, body = host.json("/api/agent/memory/release", "POST", {})
+    assert status == 200 and body["ok"] and body["freedBytes"] > 1 << 20
+    assert body["chargedBytes"] < found["chargedBytes"]
+    assert host.json("/api/agent/memory/release", "POST", {})[1]["freedBytes"] == 0
+    assert ask(host) == first
+    host.stop()
+    doctor = alcove("doctor", "--root", root).stdout
+    line = next(line for line in doctor.splitlines() if " memory: " in line)
+    assert " MB in this device, " in line and "MB charged to Alcove" in line
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are Linux's prlimit")
+def test_under_a_limit_what_serves_speed_goes_and_answers_stay(serve, model):
+    host = serve("--port", 0, "--model", model).wait()
+    host.wait_for_model()
+    wait_for(host, "after loading")
+    first = ask(host)
+    wait_for(host, "after a turn")
+    assert "little is left" not in moments(host)
+
+    used = kilobytes(host, "VmData") << 10
+    limit = int(used / 0.965)  # 3.5 % are left, which is less than a twentieth
+    resource.prlimit(host.process.pid, resource.RLIMIT_DATA, (limit, limit))
+    assert engine(host)["memoryLimitBytes"] == limit
+    assert ask(host) == first
+    seen = wait_for(host, "after giving back")
+    assert seen[seen.index("little is left") - 1] == "after a turn"
+    notes = {note["moment"]: note for note in engine(host)["memoryNotes"]}
+    assert notes["after giving back"]["memoryLeftBytes"] > notes["little is left"]["memoryLeftBytes"]
+    # It goes on within the limit.
+    assert ask(host) == first
+    assert host.process.poll() is None
+
+
+def test_without_a_model_there_is_nothing_to_give_back(serve):
+    host = serve("--port", 0, "--no-model").wait()
+    assert host.json("/api/agent/memory/release", "POST", {})[1]["freedBytes"] == 0
+    assert engine(host)["chargedBytes"] > 0
