@@ -9,7 +9,9 @@ def test_the_queue_tells_what_runs_and_what_waits(serve, model):
     empty = host.json("/api/queue/status")[1]
     assert empty["places"] == 3 and empty["waiting"] == 0
 
-    sessions = [host.session()["sessionId"] for _ in range(5)]
+    # A chat each: a new chat without messages is opened again, and a chat has one turn at a time.
+    chats = [host.json("/api/agent/conversations", "POST", {})[1]["id"] for _ in range(5)]
+    sessions = [host.session(chat)["sessionId"] for chat in chats]
     story = [{"role": "user", "content": "Tell me a very long story."}]
     threads = [
         threading.Thread(target=host.chat, args=(session, story), kwargs={"maxTokens": 150, "temperature": 0}) for session in sessions]

@@ -28,7 +28,7 @@ def test_what_is_loaded_is_told_with_every_member(serve):
     engine = host.json("/api/agent/engine")[1]
     assert {"engine", "networkDisabledMessage", "modelRoot", "conversationRoot"} <= set(engine)
     assert engine["model"]["state"] == "None" and engine["model"]["id"] is None
-    assert host.json("/api/queue/status")[1] == {"busy": False, "processing": 0, "pending_requests": 0, "total_processed": 0}
+    assert host.json("/api/queue/status")[1] == {"busy": False, "processing": 0, "pending_requests": 0, "total_processed": 0, "running": [], "waiting": 0, "places": 0}
 
 
 def test_the_page_is_told_which_chat_to_go_on_with(serve):
