@@ -10,7 +10,7 @@ import { icon, loadIcons, make, makeButton } from "./elements.js";
 import { Model } from "./model.js";
 import { Notices } from "./notices.js";
 import { Sending } from "./sending.js";
-import { fillWords, language, t } from "./strings.js";
+import { fillWords, language, moreWords, t } from "./strings.js";
 import { Transcript } from "./transcript.js";
 import { Troubles } from "./troubles.js";
 import { TurnLink } from "./turn-link.js";
@@ -31,6 +31,9 @@ const { attempt, failed, notice } = {
 };
 let started = false;
 
+/** A part of the page that is loaded when it is wanted, with the words it says. */
+const load = async (file) => (await Promise.all([import(file), moreWords()]))[0];
+
 page.notices = new Notices($("notices"));
 page.troubles = new Troubles(page);
 page.transcript = new Transcript((ChatView) => new ChatView({
@@ -48,14 +51,14 @@ page.composer = new Composer({
 }, {
     tools: setTools, send: (text) => page.sending.send(text), stop: () => page.link.dispatch({ type: "stop" }),
     draft: (text) => keepText(page.chats.current, text),
-    attach: () => attempt(async () => (await import("./attach-sheet.js")).openAttachSheet((files) => page.attachments.add(files))),
+    attach: () => attempt(async () => (await load("./attach-sheet.js")).openAttachSheet((files) => page.attachments.add(files))),
     paste: (clipboard) => page.attachments.paste(clipboard), cancelEdit: () => page.sending.cancelEdit(),
 });
 page.attachments = new Attachments($("attachments"), host.upload, {
     changed: filesChanged, failed: notice, say: page.say,
     words: (text) => page.composer.insert(text), emptied: () => page.composer.focus(),
 });
-const chatActs = (run) => attempt(async () => run(await import("./chat-acts.js")));
+const chatActs = (run) => attempt(async () => run(await load("./chat-acts.js")));
 page.drawer = new Drawer({
     drawer: $("drawer"), scrim: $("scrim"), main: $("main"), list: $("chats"), toggle: $("menu"), close: $("drawer-close"),
     search: $("search"), select: $("select"), selection: $("selection"), count: $("selected-count"), all: $("select-all"),
@@ -63,7 +66,7 @@ page.drawer = new Drawer({
 }, {
     open: (id) => page.chats.open(id), search: (words, signal) => page.chats.search(words, signal), say: page.say,
     removeMany: (ids) => chatActs((acts) => acts.removeMany(page, ids)),
-    edit: (chosen) => attempt(async () => (await import("./chat-sheet.js")).openChatSheet(chosen, {
+    edit: (chosen) => attempt(async () => (await load("./chat-sheet.js")).openChatSheet(chosen, {
         rename: (id, title) => chatActs((acts) => acts.rename(page, id, title)),
         remove: (id) => chatActs((acts) => acts.remove(page, id)), exportAddress: host.exportAddress,
     })),
@@ -76,14 +79,14 @@ page.model = new Model({
     },
 }, host, { ready: modelChanged, notice, failed });
 page.link = new TurnLink(page);
-page.messageActs = (run) => attempt(async () => run(await import("./message-acts.js")));
+page.messageActs = (run) => attempt(async () => run(await load("./message-acts.js")));
 page.places = {
-    model: () => attempt(async () => (await import("./model-sheet.js")).openModelSheet(page.model, page.places.models)),
-    models: () => attempt(async () => (await import("./models.js")).openModels(host, {
+    model: () => attempt(async () => (await load("./model-sheet.js")).openModelSheet(page.model, page.places.models)),
+    models: () => attempt(async () => (await load("./models.js")).openModels(host, {
         used: () => page.model.reload(), answering: () => page.link.answering,
         model: () => page.model.facts.engine?.model ?? null, failed,
     })),
-    settings: () => attempt(async () => (await import("./settings.js")).openSettings(host, {
+    settings: () => attempt(async () => (await load("./settings.js")).openSettings(host, {
         changed: () => page.model.reload(), failed, imported: () => page.chats.refresh(),
         removedAll: async () => {
             forgetEveryChat();
@@ -91,7 +94,7 @@ page.places = {
             await page.chats.open("new");
         },
     })),
-    about: () => attempt(async () => (await import("./about.js")).openAbout(page.model.facts.engine?.engine)),
+    about: () => attempt(async () => (await load("./about.js")).openAbout(page.model.facts.engine?.engine)),
 };
 
 page.attachments.acceptDrops($("main"));
@@ -158,7 +161,7 @@ function act(name, index, source) {
     if (name !== "more") return;
     const message = chats.current.history[index];
     const last = index === chats.current.history.length - 1;
-    attempt(async () => (await import("./message-sheet.js")).openMessageSheet({ role: message?.role ?? "assistant", text: source }, {
+    attempt(async () => (await load("./message-sheet.js")).openMessageSheet({ role: message?.role ?? "assistant", text: source }, {
         notice, edit: message?.role === "user" && idle ? () => sending.edit(index) : null,
         branch: message && idle ? () => page.messageActs((acts) => acts.branch(page, index)) : null,
         undo: last && idle ? undo : null,
@@ -197,23 +200,13 @@ async function start() {
 
 /** What draws on the inbox is loaded with the first thing in it. */
 async function lookForShares() {
-    const { attachments, chats, composer, link } = page;
-    if (chats.current === null) return;
+    if (page.chats.current === null) return;
     if (page.shares === null) {
         const share = await host.claimShare().catch(() => null);
         if (share === null || page.shares !== null) return;
-        const { Shares } = await import("./share.js").catch(() => ({}));
-        if (!Shares || page.shares !== null) return;
-        page.shares = new Shares($("share"), host, {
-            mayApply: () => started && !link.answering && !chats.isOpening,
-            fresh: async () => ((await chats.open("new")) ? chats.current.id : null),
-            text: () => composer.text,
-            setText: (words) => {
-                composer.text = words;
-                keepText(chats.current, words);
-            },
-            attach: (list) => attachments.giveBack(list), detach: (files) => attachments.remove(files), notice, failed,
-        });
+        const { sharesOf } = await load("./share.js").catch(() => ({}));
+        if (!sharesOf || page.shares !== null) return;
+        page.shares = sharesOf($("share"), page, () => started);
     }
     page.shares.take();
 }

@@ -2,12 +2,14 @@
 // read. What cannot be drawn stays as it was written.
 
 import { make } from "./elements.js";
-import { formulaAt, formulaBlock } from "./tex.js";
+import { displayed, displayedAt, formulaAt } from "./tex.js";
 
 /** KaTeX knows inputs that keep it busy for ever. In a worker that costs those formulas, never the page. */
 const PATIENCE = 3_000;
+/** As many are drawn of one text; those beyond stay as they were written. */
+const AT_MOST = 500;
 /** Formulas remembered, as a growing answer is drawn again and again. */
-const REMEMBERED = 300;
+const REMEMBERED = 500;
 
 /** What KaTeX makes; nothing with an address, an event or a style. */
 const allowed = {
@@ -38,25 +40,22 @@ export function addMathematics(md) {
     });
     md.block.ruler.before("fence", "math_block", (state, startLine, endLine, silent) => {
         if (state.sCount[startLine] - state.blkIndent >= 4) return false;
-        const lines = [];
-        const first = state.getLines(startLine, startLine + 1, state.blkIndent, false);
-        if (!/^\s*(\$\$|\\\[)/.test(first)) return false;
-        // What stands further left has left the list that this is in.
-        for (let line = startLine; line < endLine && (state.isEmpty(line) || state.sCount[line] >= state.blkIndent); line += 1) {
-            lines.push(state.getLines(line, line + 1, state.blkIndent, false));
-        }
-        const found = formulaBlock(lines, 0);
+        const found = displayedAt(state.src, state.bMarks[startLine] + state.tShift[startLine]);
         // While an answer grows, a formula without its end holds its lines together: they are no list and no heading.
-        const growing = found?.open === true && state.env.live === true;
-        if (found === null || (found.last === null && !growing)) return false;
+        const growing = found?.close === null;
+        if (found === null || (growing && !state.env.live)) return false;
         if (silent) return true;
-        const next = growing ? startLine + lines.length : startLine + found.last + 1;
+        let last = startLine;
+        const isInside = (line) => line < endLine && (state.isEmpty(line) || state.sCount[line] >= state.blkIndent);
+        while ((growing || state.eMarks[last] < found.close) && isInside(last + 1)) last += 1;
+        // What stands further left has left the list that this is in.
+        if (!growing && state.eMarks[last] < found.close) return false;
         const token = state.push(growing ? "math_open" : "math", "", 0);
         token.block = true;
-        token.map = [startLine, next];
-        token.content = lines.slice(0, next - startLine).join("\n").trim();
+        token.map = [startLine, last + 1];
+        token.content = state.getLines(startLine, last + 1, state.blkIndent, false).trim();
         token.meta = true;
-        state.line = next;
+        state.line = last + 1;
         return true;
     }, { alt: ["paragraph", "reference", "blockquote", "list"] });
     md.renderer.rules.math = (tokens, index) => {
@@ -74,7 +73,7 @@ const waiting = new Map();
 
 /** Draws the formulas under `root`: at once those that were drawn before, the others as they come. */
 export function drawMathematics(root, purify) {
-    for (const span of root.querySelectorAll("span.math")) {
+    for (const span of [...root.querySelectorAll("span.math")].slice(0, AT_MOST)) {
         const source = span.textContent;
         span.dir = "ltr";
         if (drawn.has(source)) show(span, drawn.get(source), purify);
@@ -88,15 +87,9 @@ function ask(source, span, purify) {
         job.spans.push(span);
         return;
     }
-    const { tex, display } = formulaAt(source, 0) ?? formulaBlockOf(source);
+    const { tex, display } = formulaAt(source, 0) ?? { tex: displayed(source).tex, display: true };
     waiting.set(source, { spans: [span], purify, timer: setTimeout(() => giveUp(source), PATIENCE * (1 + waiting.size / 10)) });
     start().postMessage({ source, tex, display });
-}
-
-// A displayed formula over several lines, and a full stop behind it.
-function formulaBlockOf(source) {
-    const found = formulaBlock(source.split("\n"), 0);
-    return { tex: found?.tex ?? "", display: true };
 }
 
 function start() {
@@ -145,8 +138,8 @@ function show(span, markup, purify) {
     if (!fragment.querySelector("math")) return;
     span.replaceChildren(fragment);
     span.title = source;
-    const after = /[.,;:]$/.exec(source)?.[0];
     if (!span.classList.contains("display")) return;
+    const { after } = displayed(source);
     if (after) span.append(make("span", "", after));
     // Wider than the page, it is scrolled by keys too.
     span.tabIndex = 0;

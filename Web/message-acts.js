@@ -3,10 +3,8 @@
 import { attachmentsOf } from "./attachment-fields.js";
 import { keepText } from "./drafts.js";
 import { listed } from "./formats.js";
-import { moreWords, t } from "./strings.js";
+import { t } from "./strings.js";
 import { ownWords, visible } from "./text.js";
-
-await moreWords();
 
 /** A new chat with everything up to the message with this index. */
 export async function branch(page, index) {

@@ -2,11 +2,10 @@
 // host forgets it when a send that names it was accepted, or when it is discarded here.
 
 import { attachmentFrom } from "./attachment-fields.js";
+import { keepText } from "./drafts.js";
 import { icon, make, makeButton } from "./elements.js";
-import { moreWords, t } from "./strings.js";
+import { t } from "./strings.js";
 import { oneLine } from "./text.js";
-
-await moreWords();
 
 /** As many are remembered as applied, so that one is not applied twice. */
 const REMEMBERED = 16;
@@ -23,7 +22,23 @@ export function without(text, before, shared) {
     return text.startsWith(whole) ? before + text.slice(whole.length) : text;
 }
 
-export class Shares {
+/** What tells and does on this page, for shares that go into it. `started()` is whether a chat may be opened by itself. */
+export function sharesOf(place, page, started) {
+    const { attachments, chats, composer, link, notices, troubles } = page;
+    return new Shares(place, page.host, {
+        mayApply: () => started() && !link.answering && !chats.isOpening,
+        fresh: async () => ((await chats.open("new")) ? chats.current.id : null),
+        text: () => composer.text,
+        setText: (words) => {
+            composer.text = words;
+            keepText(chats.current, words);
+        },
+        attach: (list) => attachments.giveBack(list), detach: (files) => attachments.remove(files),
+        notice: (sentence) => notices.add({ sentence }), failed: (error) => troubles.failed(error),
+    });
+}
+
+class Shares {
     #host;
     #on;
     #place;

@@ -1,10 +1,7 @@
 // Sheets: dialogs made when they are wanted, with a title, a way out, and their own style sheet.
 
 import { icon, loadStyles, make, makeButton } from "./elements.js";
-import { moreWords, t } from "./strings.js";
-
-// Every sheet needs them, and the words of its title before anything else.
-await moreWords();
+import { t } from "./strings.js";
 
 /**
  * Opens a sheet; `fill(body, sheet)` puts in what it shows. A press beside it or Escape closes it, and the focus goes back

@@ -2,11 +2,9 @@
 // words/: for each language the words a page starts with, and the rest, with the same keys in every language. Only the
 // chosen language is loaded.
 
-export const LANGUAGES = { en: "English", "zh-Hans": "简体中文" };
-const CHOICE = "alcove.language";
+import { CHOICE, firstWords, language, LANGUAGES, languageChoice, locale, pickLanguage } from "./language.js";
 
-/** "" follows the browser. */
-export const languageChoice = () => globalThis.localStorage?.getItem(CHOICE) ?? "";
+export { language, LANGUAGES, languageChoice, locale, pickLanguage };
 
 /** The words of a page cannot change under what is on it, so it is opened anew; drafts outlive that. */
 export function chooseLanguage(choice) {
@@ -15,24 +13,16 @@ export function chooseLanguage(choice) {
     location.reload();
 }
 
-/** The best of our languages for a list of wishes, and the locale for numbers and dates. */
-export function pickLanguage(choice, wishes) {
-    const ours = (tag) => (/^zh\b/i.test(tag) ? "zh-Hans" : /^en\b/i.test(tag) ? "en" : null);
-    const language = choice in LANGUAGES ? choice : wishes.map(ours).find(Boolean) ?? "en";
-    // English words with British dates, for who asked for those.
-    return { language, locale: wishes.find((tag) => ours(tag) === language) ?? language };
-}
-
-export const { language, locale } = pickLanguage(languageChoice(), [...(globalThis.navigator?.languages ?? [])]);
-
-const table = await import(`./words/${language}.js`);
-const words = { ...table.words };
+const words = { ...(await firstWords).words };
 
 let rest = null;
 
 /** Adds the words of messages and sheets to the table; whoever says one of them awaits this first. */
 export function moreWords() {
-    rest ??= import(`./words/${language}-more.js`).then(({ words: more }) => Object.assign(words, more));
+    rest ??= import(`./words/${language}-more.js`).then(({ words: more }) => Object.assign(words, more), (error) => {
+        rest = null;
+        throw error;
+    });
     return rest;
 }
 

@@ -1,7 +1,8 @@
 // Where mathematics is in a text, and where a dollar is a dollar. Pure: knows positions in strings and nothing else.
 
-/** Longer than this nobody writes between two delimiters. */
+/** Longer than this nobody writes between two delimiters, in a block and in a line. */
 export const FORMULA_LIMIT = 4_000;
+export const INLINE_LIMIT = 1_000;
 
 const PAIRS = [["$$", "$$", true], ["\\[", "\\]", true], ["\\(", "\\)", false], ["$", "$", false]];
 
@@ -15,7 +16,7 @@ export function formulaAt(text, start) {
     if (!pair) return null;
     const [open, close, display] = pair;
     const from = start + open.length;
-    const limit = Math.min(text.length, from + FORMULA_LIMIT);
+    const limit = Math.min(text.length, from + INLINE_LIMIT);
     const single = open === "$";
     if (single && (/[\w$]/.test(text[start - 1] ?? "") || /\s/.test(text[from] ?? " "))) return null;
     for (let at = from; at < limit; at += 1) {
@@ -37,27 +38,53 @@ function isFormula(tex, after) {
     return !/^[\d.,]+\s+[^\W\d_]/.test(tex) || /[\\^_={}+*<>|]/.test(tex);
 }
 
-/**
- * The displayed formula that begins a block, of `lines` from the one with this number: `{ last, tex }`. When it has no end,
- * `last` is null, and `open` says whether more text could bring one.
- */
-export function formulaBlock(lines, first) {
-    const start = lines[first].trimStart();
-    const [open, close] = PAIRS.find(([delimiter, , display]) => display && start.startsWith(delimiter)) ?? [];
-    if (!open) return null;
-    let tex = "";
-    for (let line = first; line < lines.length; line += 1) {
-        const words = line === first ? start.slice(open.length) : lines[line];
-        if (line > first && words.trim() === "") return { last: null, open: false };
-        const at = words.indexOf(close);
-        if (at >= 0) {
-            tex += words.slice(0, at);
-            // With words behind it, it is a part of a paragraph.
-            if (!/^\s*[.,;:]?\s*$/.test(words.slice(at + close.length)) || tex.trim() === "") return { last: null, open: false };
-            return { last: line, tex, after: words.slice(at + close.length).trim() };
-        }
-        tex += `${words}\n`;
-        if (tex.length > FORMULA_LIMIT) return { last: null, open: false };
+/** Where the next of something is in a text; asked from further and further on, it reads the text once. */
+class Places {
+    #text;
+    #found = new Map();
+
+    constructor(text) {
+        this.#text = text;
     }
-    return { last: null, open: true };
+
+    isOf(text) {
+        return this.#text === text;
+    }
+
+    /** The place at or after `from`, or Infinity. */
+    next(pattern, from) {
+        const before = this.#found.get(pattern);
+        if (before && before.from <= from && before.at >= from) return before.at;
+        pattern.lastIndex = from;
+        const at = pattern.exec(this.#text)?.index ?? Infinity;
+        this.#found.set(pattern, { from, at });
+        return at;
+    }
+}
+
+const CLOSE = { "$$": /\$\$/g, "\\[": /\\\]/g };
+const BLANK = /\n[ \t>]*\n/g;
+const BEHIND = /[ \t]*[.,;:]?[ \t]*(?=\n|$)/y;
+let places = new Places("");
+
+/**
+ * The displayed formula that begins a block at `start`: `{ close }`, where its last delimiter begins; with `close` null when
+ * the text ends before it, so that more text could bring it. Null when there is none.
+ */
+export function displayedAt(text, start) {
+    const open = text.startsWith("$$", start) ? "$$" : text.startsWith("\\[", start) ? "\\[" : null;
+    if (open === null) return null;
+    if (!places.isOf(text)) places = new Places(text);
+    const close = places.next(CLOSE[open], start + 2);
+    const end = Math.min(places.next(BLANK, start), start + FORMULA_LIMIT);
+    if (close === Infinity) return end >= text.length ? { close: null } : null;
+    BEHIND.lastIndex = close + 2;
+    // With words behind it, it is a part of a paragraph.
+    return close < end && BEHIND.test(text) && text.slice(start + 2, close).trim() !== "" ? { close } : null;
+}
+
+/** What is between the delimiters of a displayed formula, and the point behind it: `{ tex, after }`. */
+export function displayed(source) {
+    const [, tex, after] = /^(?:\$\$|\\\[)([^]*?)(?:\$\$|\\\])\s*([.,;:]?)$/.exec(source) ?? [null, "", ""];
+    return { tex, after };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FORMULA_LIMIT, formulaAt, formulaBlock } from "../../Web/tex.js";
+import { displayed, displayedAt, FORMULA_LIMIT, formulaAt } from "../../Web/tex.js";
 
 /** Every formula of a text, as the parser finds them one after another. */
 function formulas(text) {
@@ -42,10 +42,19 @@ test("what is too long is no formula, and is found out in one pass", () => {
 });
 
 test("a displayed formula may take several lines, and says when it may go on", () => {
-    assert.deepEqual(formulaBlock(["$$", "a", "- b", "$$"], 0), { last: 3, tex: "\na\n- b\n", after: "" });
-    assert.deepEqual(formulaBlock(["x", "\\[ a \\]."], 1), { last: 1, tex: " a ", after: "." });
-    assert.deepEqual(formulaBlock(["$$", "a"], 0), { last: null, open: true });
-    assert.deepEqual(formulaBlock(["$$", "a", "", "$$"], 0), { last: null, open: false });
-    assert.deepEqual(formulaBlock(["$$a$$ is where"], 0), { last: null, open: false });
-    assert.equal(formulaBlock(["text $$a$$"], 0), null);
+    const cases = [
+        ["$$\na\n- b\n$$", 0, { close: 9 }], ["x\n\\[ a \\].", 2, { close: 7 }], ["$$\na", 0, { close: null }], ["$$\na\n\n$$", 0, null],
+        ["$$a$$ is where", 0, null], ["a $$a$$", 0, null], ["$$ $$", 0, null], [`$$\n${"x".repeat(FORMULA_LIMIT)}\n$$`, 0, null],
+        ["> $$\n>\n> a\n> $$", 2, null], ["\\[a\\],\nb", 0, { close: 3 }],
+    ];
+    for (const [text, start, expected] of cases) assert.deepEqual(displayedAt(text, start), expected, text.slice(0, 40));
+    // Asked backwards, and of another text in between.
+    assert.deepEqual(displayedAt("$$a$$\n\n$$b$$", 7), { close: 10 });
+    assert.deepEqual(displayedAt("$$a$$\n\n$$b$$", 0), { close: 3 });
+    assert.deepEqual(displayedAt("$$b$$", 0), { close: 3 });
+});
+
+test("a displayed formula is what is between its delimiters, and the point behind it", () => {
+    assert.deepEqual(displayed("$$\na\n$$."), { tex: "\na\n", after: "." });
+    assert.deepEqual(displayed("\\[ a \\]"), { tex: " a ", after: "" });
 });
