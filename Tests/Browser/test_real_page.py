@@ -38,7 +38,7 @@ def test_the_catalogue_is_shown_with_what_fits(page):
 
 
 def test_a_model_file_of_this_device_is_taken_in(open_page, entry, tmp_path):
-    page = open_page(entry, allow=["400"])
+    page = open_page(entry, allow=["422"])
     notes = tmp_path / "notes.gguf"
     notes.write_text("no model")
     page.click("#open-models")
