@@ -79,7 +79,7 @@ public enum StorageError: UserFacingError, Equatable {
         case .folderUnusable: "Choose a folder you may write, with --root."
         case .inUse: "Use that one, end it, or choose another folder with --root."
         case .locked: "Close the program that has it open, and try again."
-        case .diskFull: "Free some space and try again."
+        case .diskFull: "Delete chats, attachments or models you do not need, and try again."
         case .readOnly: "Make it writable, or choose another folder with --root."
         case .corrupt, .notADatabase: "Restart Alcove: the file is kept aside and a fresh one begun."
         case .foreign: "Move that file away, or choose another folder with --root."

@@ -128,7 +128,9 @@ package struct HostServices: Sendable {
         }
     }
 
-    /// Deletes a chat with all that is kept because of it: its messages, turns, files, and what could be taken back.
+    /// Deletes a chat with all that is kept because of it: its messages, turns, files, attachments, and what could be taken back.
+    ///
+    /// Works on a full disk, where it gives what room it can back to the disk.
     ///
     /// - Returns: false when there was none.
     func delete(_ chat: ChatID) async throws -> Bool {
@@ -137,13 +139,40 @@ package struct HostServices: Sendable {
             await turn.waitForEnd()
         }
         let gone = try await log.turns(of: chat).map(\.id)
-        let deleted = try await chats.delete(chat)
+        let attached = try await attachments(of: chat)
+        let deleted = try await DiskReserve.spending {
+            let deleted = try await chats.delete(chat)
+            try await rewinds.forget(chat)
+            return deleted
+        }
         await sessions.forget(chat)
         grants.forget(chat.text)
-        try await rewinds.forget(chat)
         workspaces.forget(chat)
         for turn in gone { artifacts.forget(turn) }
+        // One that another chat has too, such as a branch, stays.
+        if !attached.isEmpty, let mentioned = try? await database.mentions(of: attached) {
+            _ = await uploads.sweep(attached.subtracting(mentioned), graceSeconds: -1)
+        }
+        await giveRoomBack()
         return deleted
+    }
+
+    /// Takes the reserve again after something was deleted from a disk that was full.
+    func giveRoomBack() async {
+        guard let reserve = database.reserve, reserve.isGivenUp else { return }
+        try? await DiskReserve.spending { try await database.compact() }
+        reserve.take()
+    }
+
+    /// The uploads that a chat's messages hold.
+    private func attachments(of chat: ChatID) async throws -> Set<String> {
+        let all = await uploads.stale(graceSeconds: -1)
+        if all.isEmpty { return [] }
+        var found: Set<String> = []
+        for message in try await chats.transcript(chat)?.messages ?? [] {
+            Database.collect(all, in: JSONValue.object(message.body.extras).text(), to: &found)
+        }
+        return found
     }
 
     /// All routes of the host.

@@ -141,9 +141,11 @@ struct ChatRoutes: Sendable {
     }
 
     private func frames(of turn: Turn, from start: Int, session: String?) -> HTTPResponse {
-        ServerSentEvents.response(headers: ["X-Alcove-Turn": turn.id.text]) { send in
-            for try await event in turn.events(from: start) {
-                for frame in PageFrames.frames(event, session: session) { try await send(frame) }
+        ServerSentEvents.response(headers: ["X-Alcove-Turn": turn.id.text]) { [host] send in
+            try await DiskFullRefusal.telling(root: host.root) {
+                for try await event in turn.events(from: start) {
+                    for frame in PageFrames.frames(event, session: session) { try await send(frame) }
+                }
             }
         }
     }

@@ -82,7 +82,10 @@ struct ConversationRoutes: Sendable {
         var deleted = 0
         for id in ids where try await host.delete(id) { deleted += 1 }
         // What was deleted is gone from the file too, not only from the lists.
-        if body["all"]?.bool == true { _ = try await host.chats.deleteAll() }
+        if body["all"]?.bool == true {
+            _ = try await DiskReserve.spending { try await host.chats.deleteAll() }
+            await host.giveRoomBack()
+        }
         return .json(["deleted": JSONValue(deleted)])
     }
 
@@ -128,7 +131,8 @@ struct ConversationRoutes: Sendable {
         } else if let empty = try await host.chats.mostRecentEmpty() {
             chat = empty.id
         } else {
-            chat = try await host.chats.create().id
+            // The page begins with a chat to write in, also where the disk is full: from there things are deleted.
+            chat = try await DiskReserve.spending { try await host.chats.create().id }
         }
         let transcript = try await transcript(chat)
         let session = await host.sessions.bind(chat)

@@ -7,7 +7,9 @@ struct UploadRoutes: Sendable {
     let host: HostServices
 
     func add(to router: inout Router) {
-        router.post("/api/upload", body: .multipart(upTo: UploadLimits().requestBytes)) { try await upload($0) }
+        router.post("/api/upload", body: .multipart(upTo: UploadLimits().requestBytes)) { request in
+            try await DiskFullRefusal.telling(root: host.root) { try await upload(request) }
+        }
         router.get("/uploads/{name}") { try file($0) }
     }
 

@@ -92,14 +92,24 @@ package struct ChatStore: Sendable {
 
     /// Deletes a chat, its messages and its turns; false when there was none. The receipts of its turns stay, without
     /// what was in them: that something was done remains true.
+    ///
+    /// Where there is no room to do it at once it is done piece by piece; a kill then may leave a part of the chat.
     package func delete(_ id: ChatID) async throws -> Bool {
+        guard DiskReserve.isSpendable, let reserve = database.reserve else { return try await deleteAtOnce(id) }
+        if reserve.isGivenUp { return try await deleteByPieces(id) }
+        do {
+            // Not with the reserve: one that failed would use it up.
+            return try await DiskReserve.$isSpendable.withValue(false) { try await deleteAtOnce(id) }
+        } catch let error as StorageError {
+            guard case .diskFull = error else { throw error }
+            return try await deleteByPieces(id)
+        }
+    }
+
+    private func deleteAtOnce(_ id: ChatID) async throws -> Bool {
         let deleted = try await database.write { transaction in
             try transaction.erasing {
-                try transaction.run(
-                    """
-                    UPDATE receipts SET arguments = '', observation = NULL, extras = NULL WHERE turn IN (
-                        SELECT turns.number FROM turns JOIN chats ON chats.number = turns.chat WHERE chats.id = ?)
-                    """, id.text)
+                try transaction.forgetReceipts(of: id)
                 return try transaction.run("DELETE FROM chats WHERE id = ?", id.text)
             }
         }

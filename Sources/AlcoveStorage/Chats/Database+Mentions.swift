@@ -32,7 +32,7 @@ extension Database {
     }
 
     /// Adds the names that a text holds.
-    static func collect(_ names: Set<String>, in text: String, to found: inout Set<String>) {
+    package static func collect(_ names: Set<String>, in text: String, to found: inout Set<String>) {
         var run: [UInt8] = []
         for byte in Array(text.utf8) + [0] {
             if (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) {

@@ -10,6 +10,8 @@ package final class Database: Sendable {
     package let path: String
     /// What was found when it was opened.
     package let opening: Opening
+    /// Room for the time when the disk is full; nil where none is held.
+    package let reserve: DiskReserve?
 
     private let lock: Mutex<InstanceLock?>
     private let writer: ConnectionQueue
@@ -19,10 +21,12 @@ package final class Database: Sendable {
     static let memoryPath = ":memory:"
 
     private init(
-        path: String, opening: Opening, lock: InstanceLock?, writer: ConnectionQueue, readers: [ConnectionQueue]
+        path: String, opening: Opening, reserve: DiskReserve?, lock: InstanceLock?, writer: ConnectionQueue,
+        readers: [ConnectionQueue]
     ) {
         self.path = path
         self.opening = opening
+        self.reserve = reserve
         self.lock = Mutex(lock)
         self.writer = writer
         self.readers = readers
@@ -30,21 +34,45 @@ package final class Database: Sendable {
 
     /// Opens the database `alcove.db` in a folder, or begins one; the folder is made if need be.
     ///
+    /// - Parameter reserve: Is given up when there is no room to open it otherwise.
     /// - Throws: `StorageError` when another Alcove has the folder, when it cannot be written, or when the database is of
     ///   a newer layout or another program's. Damage is not thrown: see `Opening.keptAside`.
-    package static func open(folder: String, now: Timestamp = .now) async throws -> Database {
+    package static func open(
+        folder: String, now: Timestamp = .now, reserve: DiskReserve? = nil
+    ) async throws -> Database {
         try StorageFiles.makeFolder(folder)
         let lock = try InstanceLock(folder: folder)
         let files = StorageFiles(folder: folder)
         let writer = ConnectionQueue(path: files.database, label: "alcove.storage.writer")
-        var opening = try await writer.open { stop in
-            try DatabaseOpener(files: files, now: now, stop: stop).open()
+        let opening = try await givingUp(reserve) {
+            var opening = try await writer.open { stop in
+                try DatabaseOpener(files: files, now: now, stop: stop).open()
+            }
+            let found = opening
+            opening.interruptedTurns = try await givingUp(reserve) {
+                try await writer.write(.powerLoss) { try $0.recordOpening(found, at: now) }
+            }
+            return opening
         }
-        let found = opening
-        opening.interruptedTurns = try await writer.write(.powerLoss) { try $0.recordOpening(found, at: now) }
+        if reserve?.isGivenUp == true {
+            _ = try? await writer.maintain { try Transaction(connection: $0).run("PRAGMA wal_checkpoint(TRUNCATE)") }
+        }
         // Two, so that a long search does not hold up the list of chats.
         let readers = (1...2).map { ConnectionQueue(path: files.database, label: "alcove.storage.reader-\($0)") }
-        return Database(path: files.database, opening: opening, lock: lock, writer: writer, readers: readers)
+        return Database(
+            path: files.database, opening: opening, reserve: reserve, lock: lock, writer: writer, readers: readers)
+    }
+
+    /// Tries once more without the reserve when there is no room.
+    private static func givingUp<Value: Sendable>(
+        _ reserve: DiskReserve?, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StorageError {
+            guard case .diskFull = error, reserve?.giveUp() == true else { throw error }
+            return try await body()
+        }
     }
 
     /// A database in memory that goes when it is let go; for tests and for chats that leave no trace.
@@ -56,15 +84,48 @@ package final class Database: Sendable {
             try connection.migrate(from: 0)
             return (connection, Opening())
         }
-        return Database(path: memoryPath, opening: opening, lock: nil, writer: writer, readers: [])
+        return Database(
+            path: memoryPath, opening: opening, reserve: nil, lock: nil, writer: writer, readers: [])
     }
 
     /// Changes the database. Not stopped by the task's cancellation.
+    ///
+    /// On a full disk the body may run twice, the second time after the log was emptied or the reserve given up.
     @discardableResult
     package func write<Value: Sendable>(
         _ durability: Durability = .powerLoss, _ body: @Sendable (Transaction) throws -> Value
     ) async throws -> Value {
-        try await writer.write(durability, body)
+        if let reserve, reserve.isGivenUp, !DiskReserve.isSpendable, !reserve.take() {
+            throw StorageError.diskFull(path: path)
+        }
+        do {
+            return try await writer.write(durability, body)
+        } catch let error as StorageError {
+            guard case .diskFull = error, await makeRoom() else { throw error }
+        }
+        do {
+            return try await writer.write(durability, body)
+        } catch {
+            // What a transaction that failed had put into the log would keep the room that others need.
+            if case StorageError.diskFull = error { try? await emptyLog() }
+            throw error
+        }
+    }
+
+    /// Whether something could be done about a full disk: the log written back and emptied, or the reserve given up.
+    private func makeRoom() async -> Bool {
+        let log = path + "-wal"
+        let before = StorageFiles.size(log) ?? 0
+        try? await emptyLog()
+        if let after = StorageFiles.size(log), after < before { return true }
+        guard DiskReserve.isSpendable, reserve?.giveUp() == true else { return false }
+        // At once: what the log holds needs its place in the database, which later there may be no room for.
+        try? await emptyLog()
+        return true
+    }
+
+    private func emptyLog() async throws {
+        _ = try await writer.maintain { try Transaction(connection: $0).run("PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
     /// Reads one unchanging state of the database. Cancelling the task stops it: it then throws `.interrupted`.
@@ -87,11 +148,20 @@ package final class Database: Sendable {
     }
 
     /// Gives deleted space back to the disk and empties the log.
+    ///
+    /// Piece by piece, so that a full disk needs room for one piece only.
     package func compact() async throws {
-        try await writer.maintain { connection in
-            let transaction = Transaction(connection: connection)
-            try transaction.run("PRAGMA incremental_vacuum")
-            try transaction.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        var before = Int.max
+        while true {
+            let rest = try await writer.maintain { connection in
+                let transaction = Transaction(connection: connection)
+                // A piece is 2 MiB: what is moved stands in the log until it is written back.
+                try transaction.run("PRAGMA incremental_vacuum(512)")
+                try transaction.run("PRAGMA wal_checkpoint(TRUNCATE)")
+                return try transaction.first("PRAGMA freelist_count") { $0.int(0) } ?? 0
+            }
+            if rest == 0 || rest >= before { return }
+            before = rest
         }
     }
 

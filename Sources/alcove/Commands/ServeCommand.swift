@@ -39,7 +39,8 @@ enum ServeCommand {
         let loader = try CommonOptions.loader(invocation, folders: folders, resources: resources)
         let named = try invocation.text("--model").map { name in try library.path(named: name) }
 
-        let database = try await Database.open(folder: folders.root)
+        let reserve = DiskReserve(folder: folders.root)
+        let database = try await Database.open(folder: folders.root, reserve: reserve)
         let board = SettingsBoard(SettingsStore(database))
         try await board.restore()
         mkdir(folders.models, 0o700)
@@ -61,7 +62,7 @@ enum ServeCommand {
             decoder: MediaParts.decoder, warmUp: script == nil ? WarmUp() : nil,
             catalog: library.catalogServices { board.current.cacheType }, memoryLog: { log.write($0) })
 
-        try await host.rewinds.recover()
+        try await DiskReserve.spending { try await host.rewinds.recover() }
 
         let access = AccessControl()
         let site = Site(
@@ -70,7 +71,14 @@ enum ServeCommand {
         let server = HTTPServer(site, log: Log { log.write($0) })
         let bound = try start(server, port: port)
         let keeper = LoopbackKeeper(server, log: Log { log.write($0) })
-        try writeConnection(port: bound, access, to: folders)
+        do { try writeConnection(port: bound, access, to: folders) } catch {
+            // A full disk: people can still come, by the address below.
+            guard error.place == .space else { throw error }
+            if !reserve.giveUp() || (try? writeConnection(port: bound, access, to: folders)) == nil {
+                Terminal.notice("alcove: \(error.sentence)")
+            }
+        }
+        if reserve.isGivenUp, !reserve.take() { Terminal.notice(DiskUse(root: folders.root).notice) }
         ending.whenContinued {
             Task {
                 switch await keeper.check() {
@@ -95,7 +103,10 @@ enum ServeCommand {
                 named, library: library, loader: loader, model: model, board: board)
             host.warmUpSoon()
         }
-        let sweeping = Task { await host.sweepUploadsRegularly() }
+        let sweeping = Task {
+            reserve.take()
+            await host.sweepUploadsRegularly()
+        }
         let signal = await ending.wait()
         loading.cancel()
         sweeping.cancel()
@@ -112,7 +123,7 @@ enum ServeCommand {
     }
 
     /// Tells programs of this user where the host is.
-    private static func writeConnection(port: UInt16, _ access: AccessControl, to folders: Folders) throws {
+    private static func writeConnection(port: UInt16, _ access: AccessControl, to folders: Folders) throws(InputError) {
         let connection: JSONValue = [
             "url": .string("http://127.0.0.1:\(port)"), "token": .string(access.token),
             "pid": JSONValue(Int(getpid())),

@@ -69,6 +69,6 @@ enum SmallFile {
         InputError(
             code: "file_\(verb)",
             message: "\(path) cannot be \(verb == "read" ? "read" : "written"): \(Platform.describe(errno: errno)).",
-            place: errno == ENOENT ? .missing : .host)
+            place: errno == ENOENT ? .missing : errno == ENOSPC || errno == EDQUOT ? .space : .host)
     }
 }
