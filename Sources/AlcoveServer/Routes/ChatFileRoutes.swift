@@ -4,7 +4,7 @@ internal import AlcoveStorage
 /// Chats as files: out as JSON or Markdown, and in again.
 struct ChatFileRoutes: Sendable {
     /// Largest file of chats that is taken in.
-    static let importLimit = 256 << 20
+    static let importLimit = 2 << 30
 
     let host: HostServices
 
@@ -61,35 +61,9 @@ struct ChatFileRoutes: Sendable {
 
     /// One chat, a list of chats, or what `export` gives. Doing it twice is doing it once.
     private func take(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let json = try JSONValue(parsing: try await request.body.collect())
-        guard let list = json["conversations"]?.array ?? json.array ?? (json["messages"]?.array == nil ? nil : [json])
-        else {
-            throw InputError(
-                code: "no_chats", message: "There is no chat in this file.",
-                hint: "A file of chats is what Export gives: an object with \"messages\", or with \"conversations\".")
+        try await DiskFullRefusal.telling(root: host.root) {
+            var work = ChatImport(host.chats)
+            return .json(try await work.read(request.body))
         }
-        var imported = 0, unchanged = 0
-        var failed: [JSONValue] = []
-        for item in list {
-            do {
-                var document = try ChatDocument(json: item)
-                // A chat without an id gets one from what it holds, so that it comes in once however often it comes.
-                if document.id == nil { document.id = ChatID(String(SHA256.hex(item.bytes()).prefix(32))) }
-                if let id = document.id, let ours = try await host.chats.chat(id),
-                    document.updatedAt.map({ ours.updatedAt >= $0 }) ?? true
-                {
-                    unchanged += 1
-                    continue
-                }
-                _ = try await host.chats.importChat(document)
-                imported += 1
-            } catch {
-                let reason = (error as? any UserFacingError)?.sentence ?? "It cannot be read as a chat."
-                failed.append(["title": JSONValue(item["title"]?.string), "error": .string(reason)])
-            }
-        }
-        return .json([
-            "imported": JSONValue(imported), "unchanged": JSONValue(unchanged), "failed": .array(failed),
-        ])
     }
 }
