@@ -132,8 +132,11 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         if let step = options.cellStep { loopOptions.cellStep = step }
         if let bytes = options.ownBytes { loopOptions.prefixes = PrefixStore.Limits(memory: bytes) }
         if let bytes = options.keptBytes { loopOptions.prefixes.bytes = bytes }
-        let identity = LlamaEngine.identity(of: path, model, loopOptions)
-        loopOptions.checkpoints = options.checkpointFolder.map { CheckpointFiles(folder: $0, identity: identity) }
+        // Asked for only when it is needed: of a vocabulary alone the library does not know the layers, and ends the process.
+        if let folder = options.checkpointFolder, !vocabularyOnly {
+            let identity = LlamaEngine.identity(of: path, model, loopOptions)
+            loopOptions.checkpoints = CheckpointFiles(folder: folder, identity: identity)
+        }
         loop = EngineLoop(model: model, vocabulary: vocabulary, options: loopOptions)
         guard loop.start() else { throw EngineError.loadFailed(path: path, reason: "the system gives no thread") }
     }
