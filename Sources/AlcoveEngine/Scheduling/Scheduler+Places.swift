@@ -88,13 +88,13 @@ extension Scheduler {
     /// Remembers where the answer begins: whatever becomes of its words, the next message goes on from here at least.
     func setMark(in index: Int, _ context: ContextHandle) {
         guard !model.cutsExactly, slots[index].marks.last?.count != slots[index].tokens.count,
-            let mark = context.mark(of: index), mark.state.count <= mostMarkBytes
+            let mark = context.mark(of: index), mark.state.count <= options.prefixes.bytes / 4
         else { return }
-        slots[index].marks = slots[index].marks.suffix(Scheduler.mostMarks - 1) + [mark]
+        slots[index].marks = slots[index].marks.suffix(1) + [mark]
+        // Of a large model a few are much: those of chats that rest longest go.
+        let others = slots.indices.filter { $0 != index }.sorted { slots[$0].lastUsed < slots[$1].lastUsed }
+        for other in others where markBytes > options.prefixes.bytes / 2 { slots[other].marks = [] }
     }
 
-    /// Of a sequence.
-    private static var mostMarks: Int { 2 }
-
-    private var mostMarkBytes: Int { options.prefixes.bytes / (2 * Scheduler.mostMarks * options.sequences) }
+    private var markBytes: Int { slots.reduce(0) { $0 + $1.marks.reduce(0) { $0 + $1.state.count } } }
 }

@@ -6,6 +6,10 @@ internal import Synchronization
 /// An answer counts from the request to the engine's last word, so that what is counted no more really costs nothing.
 package final class DirectAnswers: Sendable {
     private let state = Mutex((running: 0, started: 0))
+    /// Called when the last of them has ended.
+    private let whenIdle: @Sendable () -> Void
+
+    init(whenIdle: @escaping @Sendable () -> Void = {}) { self.whenIdle = whenIdle }
 
     var runningCount: Int { state.withLock { $0.running } }
     var startedCount: Int { state.withLock { $0.started } }
@@ -38,5 +42,11 @@ package final class DirectAnswers: Sendable {
         return try await body()
     }
 
-    private func finish() { state.withLock { $0.running -= 1 } }
+    private func finish() {
+        let isIdle = state.withLock { state in
+            state.running -= 1
+            return state.running == 0
+        }
+        if isIdle { whenIdle() }
+    }
 }

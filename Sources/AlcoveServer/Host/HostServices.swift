@@ -43,7 +43,7 @@ package struct HostServices: Sendable {
     package let staging: AttachmentStaging
     package let decoder: any MediaDecoder
     package let share: ShareInbox
-    package let answers = DirectAnswers()
+    package let answers: DirectAnswers
     /// Nil where a model should answer nothing but what it is asked.
     package let warmUp: WarmUp?
 
@@ -73,6 +73,7 @@ package struct HostServices: Sendable {
             giveBack: { await (model.ready?.model as? any MemorySaving)?.giveBackMemory() ?? 0 }, write: memoryLog)
         self.memory = memory
         turns = Turns(log: log) { memory.follow($0) }
+        answers = DirectAnswers { Task { await memory.look(.afterAnAnswer) } }
         sessions = Sessions()
         broker = ApprovalBroker()
         artifacts = ArtifactStore(folder: root + "/artifacts")

@@ -10,6 +10,8 @@ package final class MemoryWatch: Sendable {
         case afterWarmUp = "after the warm-up"
         case duringATurn = "during a turn"
         case afterATurn = "after a turn"
+        /// That a program asked of the model itself.
+        case afterAnAnswer = "after an answer"
         case beforeGivingBack = "little is left"
         case afterGivingBack = "after giving back"
     }
