@@ -9,26 +9,35 @@ import Testing
     /// Sliding windows and recurrent layers forget; plain attention stands beside them to show that the test is fair.
     struct Model: Sendable, CustomTestStringConvertible {
         let name: String
+        /// How far the same logarithm of a probability may be apart when it was computed in pieces of other sizes. A window or
+        /// a state that is wrong moves it by ten times that: by 0.5 to 1 here, by 7 in a model that was trained.
+        let rounding: Double
         let path: @Sendable () -> (folder: GGUFFolder?, path: String)
         var testDescription: String { name }
 
         static let all =
             TinyModel.allCases.map { tiny in
-                Model(name: "tiny \(tiny.rawValue)") {
+                Model(name: "tiny \(tiny.rawValue)", rounding: 0.05) {
                     let (folder, path) = tiny.file()
                     return (folder, path)
                 }
-            } + (SlidingWindowModel.path.map { path in [Model(name: "gemma-3-270m") { (nil, path) }] } ?? [])
+            }
+            + (SlidingWindowModel.path.map { path in [Model(name: "gemma-3-270m", rounding: 0.5) { (nil, path) }] }
+                ?? [])
     }
 
     /// Beyond a window of 512, and beyond one piece of a prompt.
     private static let rules = Message(
         role: .system,
-        content: (1...30).map { "Rule \($0): answer number \($0 * 7) kindly." }.joined(separator: "\n"))
+        content: (1...50).map { "Rule \($0): answer number \($0 * 7) kindly." }.joined(separator: "\n"))
 
     private static let first = "Tell me who wrote the tragedy of Doctor Faust, please."
     private static let third = "How many days has a year, and how many a leap year?"
     private static let second = "Which city is the capital of France, and which of Italy?"
+
+    /// Most tokens of what opens an answer, which a change of the answer may cost too: `<|im_start|>assistant` in a vocabulary
+    /// that has no token for it is many.
+    private static let opening = 20
 
     private func request(_ messages: [Message]) -> GenerationRequest {
         var request = GenerationRequest(messages: messages, sampling: .greedy, maxTokens: 12)
@@ -53,11 +62,12 @@ import Testing
         let path: String
         let checkpoints: String
 
-        func load(keeping: Bool = false, sequences: Int = 3) async throws -> LlamaEngine {
+        func load(keeping: Bool = false, sequences: Int = 3, keptBytes: Int? = nil) async throws -> LlamaEngine {
             var options = LlamaEngine.Options()
             options.contextLength = 4096
             options.threads = 1
             options.sequences = sequences
+            options.keptBytes = keptBytes
             options.checkpointFolder = keeping ? checkpoints : nil
             return try await LlamaEngine.load(path: path, options: options)
         }
@@ -81,23 +91,21 @@ import Testing
     /// The same state was computed in pieces of other sizes, so the last bits differ: the numbers are nearly the same, and the
     /// tokens are until two of them are as likely.
     private func expectNearly(
-        _ warm: Answer, as cold: Answer, reusing least: Double, _ location: SourceLocation = #_sourceLocation
+        _ warm: Answer, as cold: Answer, on model: Model, reusing least: Double,
+        _ location: SourceLocation = #_sourceLocation
     ) {
         for (place, (a, b)) in zip(warm.chances, cold.chances).enumerated() {
             let difference = abs(a.likeliest[0].logprob - b.likeliest[0].logprob)
-            #expect(difference < Self.rounding, "token \(place)", sourceLocation: location)
+            #expect(difference < model.rounding, "token \(place)", sourceLocation: location)
             if a.chosen.bytes != b.chosen.bytes {
                 let lead = b.likeliest[0].logprob - b.likeliest[1].logprob
-                #expect(lead < 2 * Self.rounding, "token \(place) is another", sourceLocation: location)
+                #expect(lead < 2 * model.rounding, "token \(place) is another", sourceLocation: location)
                 break
             }
         }
         #expect(!warm.chances.isEmpty, sourceLocation: location)
         expectReuse(warm, least, location)
     }
-
-    /// Of a logarithm of a probability. A window or a state that is wrong moves them by far more.
-    private static let rounding = 0.05
 
     private func expectReuse(_ warm: Answer, _ least: Double, _ location: SourceLocation) {
         let share = Double(warm.usage.reusedTokens) / Double(warm.usage.promptTokens)
@@ -138,7 +146,7 @@ import Testing
             #expect(three.usage.reusedTokens == one.usage.reusedTokens)
             // What was asked before is there up to its answer.
             let again = try await bench.answer(engine, asked)
-            expectNearly(again, as: cold, reusing: 0.97)
+            expectNearly(again, as: cold, on: model, reusing: 0.97)
             await engine.unload()
 
             // The next launch: one file was written, and its tokens are the same again.
@@ -161,8 +169,8 @@ import Testing
             messages += [Message(role: .assistant, content: answer.text), Message(role: .user, content: Self.second)]
             let followUp = try await bench.answer(engine, request(messages))
             let cold = try await bench.cold(request(messages))
-            expectNearly(followUp, as: cold, reusing: 0.88)
-            #expect(followUp.usage.reusedTokens >= answer.usage.promptTokens)
+            expectNearly(followUp, as: cold, on: model, reusing: 0.88)
+            #expect(followUp.usage.reusedTokens >= answer.usage.promptTokens - Self.opening)
 
             // And once more after other chats took its place.
             messages += [Message(role: .assistant, content: followUp.text), Message(role: .user, content: "Why?")]
@@ -171,8 +179,8 @@ import Testing
             }
             let late = try await bench.answer(engine, request(messages))
             let coldLate = try await bench.cold(request(messages))
-            expectNearly(late, as: coldLate, reusing: 0.88)
-            #expect(late.usage.reusedTokens >= followUp.usage.promptTokens)
+            expectNearly(late, as: coldLate, on: model, reusing: 0.88)
+            #expect(late.usage.reusedTokens >= followUp.usage.promptTokens - Self.opening)
             await engine.unload()
         }
     }
@@ -190,7 +198,7 @@ import Testing
             ]
             let followUp = try await bench.answer(engine, request(messages))
             let cold = try await bench.cold(request(messages))
-            expectNearly(followUp, as: cold, reusing: 0.85)
+            expectNearly(followUp, as: cold, on: model, reusing: 0.85)
             #expect(Double(followUp.usage.reusedTokens) >= 0.97 * Double(answer.usage.promptTokens))
             await engine.unload()
         }
@@ -210,7 +218,7 @@ import Testing
             messages += [Message(role: .assistant, content: stopped.text), Message(role: .user, content: Self.second)]
             let next = try await bench.answer(engine, request(messages))
             let cold = try await bench.cold(request(messages))
-            expectNearly(next, as: cold, reusing: 0.5)
+            expectNearly(next, as: cold, on: model, reusing: 0.5)
             #expect(Double(next.usage.reusedTokens) >= 0.97 * Double(stopped.usage.promptTokens))
             await engine.unload()
         }
@@ -235,7 +243,7 @@ import Testing
                 }
             }
             let whole = try await bench.answer(engine, long)
-            expectNearly(whole, as: cold, reusing: 0)
+            expectNearly(whole, as: cold, on: model, reusing: 0)
             await engine.unload()
         }
     }
@@ -252,7 +260,7 @@ import Testing
             ]
             let after = try await bench.answer(engine, request(messages))
             let cold = try await bench.cold(request(messages))
-            expectNearly(after, as: cold, reusing: 0.9)
+            expectNearly(after, as: cold, on: model, reusing: 0.9)
             #expect(Double(after.usage.reusedTokens) >= 0.98 * Double(answer.usage.promptTokens))
             await engine.unload()
         }
@@ -266,6 +274,25 @@ import Testing
             let one = try await bench.answer(engine, asked)
             let two = try await bench.answer(engine, asked)
             expect(two, as: one, reusing: 0.97)
+            await engine.unload()
+        }
+    }
+
+    @Test(arguments: Model.all.filter { $0.name != "tiny llama" })
+    func withNoRoomForStatesTheAnswerIsStillRight(model: Model) async throws {
+        try await with(model) { bench in
+            let engine = try await bench.load(sequences: 1, keptBytes: 1_000)
+            var messages = chat(Self.first)
+            let answer = try await bench.answer(engine, request(messages))
+            messages += [
+                Message(role: .assistant, content: "No" + answer.text.dropFirst()),
+                Message(role: .user, content: Self.second),
+            ]
+            let next = try await bench.answer(engine, request(messages))
+            let cold = try await bench.cold(request(messages))
+            #expect(next.text == cold.text)
+            #expect(next.usage.reusedTokens == 0)
+            #expect(next.usage.missReason == "no exact state")
             await engine.unload()
         }
     }

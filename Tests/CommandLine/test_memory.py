@@ -54,6 +54,10 @@ def test_memory_is_told_by_the_route_the_log_and_the_doctor(serve, alcove, model
     assert body["chargedBytes"] < found["chargedBytes"]
     assert host.json("/api/agent/memory/release", "POST", {})[1]["freedBytes"] == 0
     assert ask(host) == first
+    name = host.json("/v1/models")[1]["data"][0]["id"]
+    body = {"model": name, "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 2}
+    assert host.request("/v1/chat/completions", "POST", body)[0] == 200
+    wait_for(host, "after an answer")
     host.stop()
     doctor = alcove("doctor", "--root", root).stdout
     line = next(line for line in doctor.splitlines() if " memory: " in line)
