@@ -7,6 +7,7 @@ reach the rest of the machine. Answers one line of JSON on standard output, then
     look_into.py FILE PACKAGES text KIND CHARACTERS
     look_into.py FILE PACKAGES picture KIND AREA FORMAT      (AREA 0: as large as it is; FORMAT: png, or auto)
     look_into.py FILE PACKAGES frames KIND AREA COUNT        (JPEG, evenly spaced over the video, the first one first)
+    look_into.py FILE PACKAGES pages KIND AREA COUNT         (JPEG, the first pages of a PDF, each of at most AREA pixels)
 """
 
 import io
@@ -251,6 +252,40 @@ def read_frames(path, area, count):
     return {"frames": facts, "length": round(length, 3)}, [data for *_, data in frames]
 
 
+def read_pages(path, area, count):
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        raise Refusal("protected" if "password" in str(error).lower() else "unreadable", str(error))
+    pages = len(document)
+    facts, blobs = [], []
+    for index in range(min(pages, count)):
+        if time.monotonic() > DEADLINE:
+            break
+        try:
+            page = document[index]
+            width, height = page.get_size()
+            # Points; a page can say that it is a mile long, or nothing at all.
+            if not (width >= 1 and height >= 1 and width / height < 100 and height / width < 100):
+                continue
+            scale = min((area / (width * height)) ** 0.5, 200 / 72)
+            image = page.render(scale=scale, may_draw_forms=False).to_pil().convert("RGB")
+            page.close()
+        except (pypdfium2.PdfiumError, ValueError, OverflowError):
+            continue
+        if image.width * image.height > area:  # sides are rounded up
+            image = image.resize((max(1, int(image.width * 0.99)), max(1, int(image.height * 0.99))))
+        out = io.BytesIO()
+        image.save(out, "JPEG", quality=80)
+        facts.append({"page": index + 1, "width": image.width, "height": image.height})
+        blobs.append(out.getvalue())
+    if not blobs:
+        raise Refusal("unreadable", "no page of it can be drawn")
+    return {"frames": facts, "pages": pages}, blobs
+
+
 def small(frame, area):
     """The frame upright as JPEG, with its size."""
     image = frame.to_image()
@@ -273,6 +308,8 @@ def main():
             facts, blobs = read_text(path, kind, int(rest[0]))
         elif job == "frames":
             facts, blobs = read_frames(path, int(rest[0]), int(rest[1]))
+        elif job == "pages":
+            facts, blobs = read_pages(path, int(rest[0]), int(rest[1]))
         else:
             facts, blobs = read_picture(path, int(rest[0]), rest[1])
     except Refusal as refusal:

@@ -20,6 +20,19 @@ public protocol MediaDecoder: Sendable {
     /// - Parameter area: Most pixels of each.
     /// - Throws: `MediaError`.
     func frames(of file: MediaFile, count: Int, area: Int) async throws -> [Picture]
+
+    /// The first pages of a PDF as pictures; a page that cannot be drawn is left out.
+    ///
+    /// - Parameter area: Most pixels of each.
+    /// - Throws: `MediaError`.
+    func pages(of file: MediaFile, count: Int, area: Int) async throws -> [Picture]
+}
+
+extension MediaDecoder {
+    /// For those that draw no pages.
+    public func pages(of file: MediaFile, count: Int, area: Int) async throws -> [Picture] {
+        throw MediaError.unavailable(cause: "nothing here draws pages", hint: nil)
+    }
 }
 
 /// A file and what it claims to be.

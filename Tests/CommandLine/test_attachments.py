@@ -41,6 +41,20 @@ def test_tools_find_the_files_under_their_shown_names(serve, tmp_path, sandbox):
     assert (host.root / "uploads" / (attached[2]["file"][:32] + "-decoded.png")).exists()
 
 
+def test_tools_get_the_pages_of_a_scan_as_pictures(serve, tmp_path, sandbox):
+    from test_uploads import scan
+
+    host = host_with(serve, tmp_path, [call("shell", command="ls; head -c 3 scan.pdf-page-2.jpg | od -An -tx1")], [{"text": "Done."}])
+    reply = upload(host, "scan.pdf", scan(2))[1]
+    stream = Stream(host, host.session()["sessionId"], messages=[message("Read it.", reply)])
+    question, _ = stream.until("approval")
+    decide(host, question["approval"], "allowed")
+    stream.until("done")
+
+    said = host.json("/api/agent/runs")[1]["runs"][0]["receipts"][0]["observation"]
+    assert all(name in said for name in ("scan.pdf", "scan.pdf-page-1.jpg", "scan.pdf-page-2.jpg", "ff d8 ff")), said
+
+
 def test_the_real_model_is_given_the_text(serve, model, sandbox):
     host = serve("--port", 0, "--model", model).wait()
     host.wait_for_model()

@@ -243,10 +243,45 @@ def test_documents_are_read(host, sandbox):
     assert reply["textContent"] == "## Slide 1\nSlide title\nNotes: a note"
 
 
-def test_a_scanned_pdf_says_so(host, sandbox):
-    status, reply = upload(host, "scan.pdf", files.pdf("", ""))
+def scan(pages, size=(600, 800), resolution=72):
+    """A PDF of nothing but pictures, each page in a shade of its own."""
+    from PIL import Image
 
-    assert status == 200 and reply["needsVision"] is True and reply["textContent"] == "" and reply["warning"]
+    pictures = [Image.new("RGB", size, (250 - 5 * number, 10, 5 * number)) for number in range(pages)]
+    out = io.BytesIO()
+    pictures[0].save(out, "PDF", save_all=True, append_images=pictures[1:], resolution=resolution)
+    return out.getvalue()
+
+
+def test_a_scanned_pdf_is_kept_as_pictures_of_its_pages(host, sandbox):
+    from PIL import Image
+
+    status, reply = upload(host, "scan.pdf", scan(3))
+
+    assert status == 200 and reply["needsVision"] is True and reply["textContent"] == "" and "no text" in reply["warning"]
+    assert (reply["pageCount"], reply["extractedPageCount"]) == (3, 3) and len(reply["frames"]) == 3
+    for number, (name, url) in enumerate(zip(reply["frames"], reply["frameUrls"])):
+        assert name == f"{reply['file'][:32]}-page-{number + 1}.jpg" and url == "/uploads/" + name
+        image = Image.open(io.BytesIO(host.request(url)[2]))
+        assert image.format == "JPEG" and 1_400_000 < image.width * image.height <= 1_500_000 and image.height > image.width
+        red, _, blue = image.getpixel((50, 50))
+        assert abs(red - (250 - 5 * number)) < 12 and abs(blue - 5 * number) < 12
+
+
+@pytest.mark.parametrize("pages, size, resolution, drawn", [
+    (40, (60, 80), 72, 16), (2, (200, 200), 1, 2), (2, (3, 9_000), 72, 0), (1, (8_000, 100), 72, 1)])
+def test_a_scan_is_drawn_within_bounds(host, sandbox, pages, size, resolution, drawn):
+    from PIL import Image
+
+    status, reply = upload(host, "scan.pdf", scan(pages, size, resolution))
+
+    assert status == 200 and reply["needsVision"] is True and len(reply["frames"]) == drawn, reply
+    assert reply["pageCount"] == pages and reply["extractedPageCount"] == drawn
+    if 0 < drawn < pages:
+        assert f"The first {drawn} of its {pages} pages" in reply["warning"]
+    for url in reply["frameUrls"]:
+        image = Image.open(io.BytesIO(host.request(url)[2]))
+        assert image.width * image.height <= 1_500_000
 
 
 def test_pictures_get_upright_previews_without_their_secrets(host, sandbox):

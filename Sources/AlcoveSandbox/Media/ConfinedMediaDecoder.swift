@@ -48,8 +48,16 @@ package struct ConfinedMediaDecoder: MediaDecoder {
     }
 
     package func frames(of file: MediaFile, count: Int, area: Int) async throws -> [Picture] {
+        try await pictures("frames", of: file, count: count, area: area)
+    }
+
+    package func pages(of file: MediaFile, count: Int, area: Int) async throws -> [Picture] {
+        try await pictures("pages", of: file, count: count, area: area)
+    }
+
+    private func pictures(_ what: String, of file: MediaFile, count: Int, area: Int) async throws -> [Picture] {
         let answer = try await look(
-            into: file, ["frames", file.kind, "\(area)", "\(count)"],
+            into: file, [what, file.kind, "\(area)", "\(count)"],
             answerLimit: min(count * (4 * area + 65_536), ConfinedMediaDecoder.answerLimit))
         let facts = answer.facts["frames"]?.array ?? []
         guard facts.count == answer.blobs.count, (1...count).contains(facts.count) else {

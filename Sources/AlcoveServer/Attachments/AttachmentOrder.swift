@@ -74,9 +74,26 @@ struct AttachmentOrder: Sendable {
 
     private func stage(_ files: [Attachment], in chat: ChatID) async throws -> [String: String] {
         var list: [AttachmentStaging.File] = []
-        for file in files { list.append(await source(of: file)) }
+        for file in files {
+            list.append(await source(of: file))
+            list += pages(of: file)
+        }
         _ = host.workspace(of: chat)
         return try await host.staging.stage(list, in: chat.text)
+    }
+
+    /// The pictures of a scan's pages, which tools can work on where its words cannot be had.
+    private func pages(of file: Attachment) -> [AttachmentStaging.File] {
+        guard file.name.kind == .pdf else { return [] }
+        var pages: [AttachmentStaging.File] = []
+        for number in 1...UploadDigest.pageCount {
+            let path = host.uploads.folder + "/" + file.name.page(number)
+            guard access(path, R_OK) == 0 else { break }
+            pages.append(
+                AttachmentStaging.File(
+                    key: file.name.page(number), shownName: "\(file.shownName)-page-\(number).jpg", path: path))
+        }
+        return pages
     }
 
     /// The file that tools get: HEIC, which few of them can read, as PNG of the same size.

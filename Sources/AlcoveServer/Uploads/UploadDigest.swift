@@ -8,6 +8,10 @@ struct UploadDigest: Sendable {
     static let previewArea = 768 * 768
     /// Pictures out of a video.
     static let frameCount = 8
+    /// Pages of a PDF that has no text.
+    static let pageCount = 16
+    /// Pixels of such a page: enough to read print.
+    static let pageArea = 1_500_000
 
     struct Derived: Sendable {
         var name: String
@@ -22,7 +26,7 @@ struct UploadDigest: Sendable {
     var width: Int?
     var height: Int?
     var preview: String?
-    /// Names of pictures out of a video.
+    /// Names of pictures out of a video, or of pages.
     var frames: [String] = []
     var derived: [Derived] = []
     /// The words may be there, but only as pictures of words.
@@ -64,16 +68,40 @@ struct UploadDigest: Sendable {
         if plain.text.allSatisfy(\.isWhitespace) {
             text = PlainText("", isComplete: plain.isComplete, limit: 0)
             needsVision = file.name.kind == .pdf && (found.pages ?? 0) > 0
-            warning =
-                needsVision
-                ? "\(file.shownName) has no text, only pictures of its pages, which this model cannot see."
-                : "No text was found in \(file.shownName)."
+            warning = "No text was found in \(file.shownName)."
+            if needsVision { try await drawPages(file, media, decoder) }
             return
         }
         derived.append(Derived(name: file.name.derivedText, bytes: Array(plain.text.utf8)))
         if !plain.isComplete {
             let part = zip(found.readPages, found.pages).map { " (\($0) of \($1) pages)" } ?? ""
             warning = "Only the beginning of \(file.shownName) was read\(part)."
+        }
+    }
+
+    /// Makes pictures of pages that hold no text: a scan.
+    private mutating func drawPages(
+        _ file: ReceivedFile, _ media: MediaFile, _ decoder: any MediaDecoder
+    ) async throws {
+        let about = "\(file.shownName) has no text, only pictures of its pages, which this model cannot see."
+        warning = about
+        readPages = 0
+        let drawn: [Picture]
+        do {
+            drawn = try await decoder.pages(
+                of: media, count: UploadDigest.pageCount, area: UploadDigest.pageArea)
+        } catch let error as MediaError {
+            warning = "\(about) They could not be drawn: \(error.sentence)"
+            return
+        }
+        for (number, picture) in drawn.enumerated() {
+            let name = file.name.page(number + 1)
+            frames.append(name)
+            derived.append(Derived(name: name, bytes: picture.bytes))
+        }
+        readPages = drawn.count
+        if let pages, pages > drawn.count {
+            warning = "\(about) The first \(drawn.count) of its \(pages) pages are kept as pictures."
         }
     }
 
@@ -125,7 +153,11 @@ enum UploadReply {
             object["pageCount"] = digest.pages.map { JSONValue($0) } ?? .null
             object["extractedPageCount"] = digest.readPages.map { JSONValue($0) } ?? .null
             object["complete"] = .bool(digest.text?.isComplete ?? false)
-            if digest.needsVision { object["needsVision"] = true }
+            if digest.needsVision {
+                object["needsVision"] = true
+                object["frames"] = .array(digest.frames.map { .string($0) })
+                object["frameUrls"] = .array(digest.frames.map { .string("/uploads/" + $0) })
+            }
         case .video:
             object["frames"] = .array(digest.frames.map { .string($0) })
             object["frameUrls"] = .array(digest.frames.map { .string("/uploads/" + $0) })

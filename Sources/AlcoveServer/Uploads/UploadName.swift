@@ -38,6 +38,9 @@ package struct UploadName: Sendable, Hashable, CustomStringConvertible {
     /// The whole picture as everything can read it, for one that few programs can.
     package var derivedPicture: String { stem + "-decoded.png" }
 
+    /// The picture of a page, from 1.
+    package func page(_ number: Int) -> String { "\(stem)-page-\(number).jpg" }
+
     /// Which family a file of the folder is of; nil for what is no upload of ours.
     static func family(of fileName: String) -> String? {
         let stem = fileName.prefix { $0 != "." && $0 != "-" }
