@@ -201,6 +201,21 @@ struct TurnsTests {
         #expect(kept == Array(ids.suffix(8)))
     }
 
+    /// Driven, not waited for: the clock is the test's.
+    @Test func anHourAfterItsEndATurnIsForgotten() async throws {
+        let later = Mutex<UInt64>(0)
+        let turns = Turns(now: { Platform.monotonicNanoseconds + later.withLock { $0 } })
+        let turn = await start(turns, ScriptedModel(answers: [[.text("x")]]))
+        _ = try await bodies(turn)
+
+        later.withLock { $0 = 3_590 * 1_000_000_000 }
+        #expect(await turns.latest(for: "chat")?.id == turn.id)
+        later.withLock { $0 = 3_600 * 1_000_000_000 }
+
+        #expect(await turns.latest(for: "chat") == nil)
+        #expect(try await turns.turn(turn.id) == nil)
+    }
+
     @Test func aReaderThatLeavesDoesNotStopTheTurn() async throws {
         let gate = StopSignal()
         let turn = await start(Turns(), ScriptedModel(answers: [[.text("a"), .wait(gate), .text("b")]]))

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import random
 import subprocess
 from pathlib import Path
 
@@ -137,3 +138,48 @@ def test_a_kill_while_a_turn_is_taken_back_leaves_both_or_neither(serve, killer,
         again.stop()
         step += 1
     assert lived and kills >= 4
+
+
+def test_twenty_kills_at_random_points_of_answers_lose_nothing_that_was_acknowledged(serve, tmp_path):
+    """A frame that was seen says that the message is kept; the frame `done` says that the answer is."""
+    words = [f"{number} " for number in range(4000)]
+    whole = "".join(words)
+    answers = script(tmp_path, [{"text": word} for word in words])
+    chance = random.Random(20)
+    asked, finished, cut = [], set(), 0
+    for number in range(20):
+        host = serve("--port", 0, "--script", answers).wait()
+        host.wait_for_model()
+        session = host.session()
+        chat = session["conversationId"]
+        connection = http.client.HTTPConnection(host.url.removeprefix("http://"), timeout=60)
+        question = f"Count, please, for the time number {number}."
+        connection.request(
+            "POST", "/api/chat",
+            json.dumps({"sessionId": session["sessionId"], "messages": [{"role": "user", "content": question}]}),
+            {"Authorization": f"Bearer {host.token}", "Content-Type": "application/json"})
+        answer = connection.getresponse()
+        left = chance.randint(1, 5000)
+        for line in answer:
+            if line.startswith(b"data: "):
+                left -= 1
+                if b'"done"' in line:
+                    finished.add(chat)
+                if left == 0:
+                    break
+        host.stop(9)
+        asked.append((chat, question))
+        cut += chat not in finished
+
+        again = serve("--port", 0, "--no-model").wait()
+        for chat, question in asked:
+            status, kept = again.json(f"/api/agent/conversations/{chat}")
+            assert status == 200 and kept["messages"][0]["content"] == question, chat
+            [run] = again.json(f"/api/agent/runs?conversation={chat}")[1]["runs"]
+            assert run["state"] in ("interrupted", "completed"), run
+            told = "".join(frame.get("token", "") for frame in events(again, run["id"]))
+            assert whole.startswith(told), told[-100:]
+            if chat in finished:
+                assert run["state"] == "completed" and kept["messages"][1]["content"] == whole
+        again.stop()
+    assert cut >= 5 and finished, "kills on both sides of the end"

@@ -11,15 +11,23 @@ package actor Turns {
     private let log: TurnLog?
     /// Told of every turn that begins.
     private let watch: @Sendable (Turn) -> Void
+    private let now: @Sendable () -> UInt64
     private var turns: [TurnID: Turn] = [:]
     private var order: [TurnID] = []
     /// Turns begun since the program started.
     package private(set) var startedCount = 0
 
-    /// - Parameter log: Where turns are kept beyond this process; nil keeps them in memory only.
-    package init(log: TurnLog? = nil, watch: @escaping @Sendable (Turn) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - log: Where turns are kept beyond this process; nil keeps them in memory only.
+    ///   - watch: Told of every turn that begins.
+    ///   - now: Monotonic nanoseconds.
+    package init(
+        log: TurnLog? = nil, watch: @escaping @Sendable (Turn) -> Void = { _ in },
+        now: @escaping @Sendable () -> UInt64 = { Platform.monotonicNanoseconds }
+    ) {
         self.log = log
         self.watch = watch
+        self.now = now
     }
 
     /// Starts a turn; those that hold the same key are stopped.
@@ -120,7 +128,7 @@ package actor Turns {
     package var runningCount: Int { turns.values.count { $0.phase == .running } }
 
     private func forgetOld() {
-        let now = Platform.monotonicNanoseconds
+        let now = now()
         var finished = order.filter { turns[$0]?.finishedAt != nil }
         // Added, not subtracted: a turn may end on its own thread after `now` was read.
         for id in finished where (turns[id]?.finishedAt ?? now) + Turns.retention < now { forget(id) }
