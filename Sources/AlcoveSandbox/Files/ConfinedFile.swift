@@ -18,6 +18,8 @@ package struct FileEntry: Sendable, Hashable {
     /// Names the file has; more than one and others, perhaps outside, see each change made in place.
     package var links: Int
     package var isExecutable: Bool
+    /// Who may read, write and run it: nine bits.
+    package var rights: UInt16
 
     init(name: String, _ info: stat) {
         self.name = name
@@ -32,6 +34,7 @@ package struct FileEntry: Sendable, Hashable {
         modified = info.written.nanoseconds / 1_000_000
         links = Int(info.st_nlink)
         isExecutable = info.st_mode & 0o111 != 0
+        rights = UInt16(info.st_mode & 0o777)
     }
 }
 
