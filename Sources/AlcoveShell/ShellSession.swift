@@ -138,3 +138,9 @@ private final class OutputCounter: Sendable {
         }
     }
 }
+
+/// What the shell knows, for pages that list it.
+package enum ShellNames {
+    package static var builtins: [String] { Builtins.names }
+    package static var utilities: [String] { Utilities.names }
+}

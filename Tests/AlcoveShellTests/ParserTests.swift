@@ -7,11 +7,17 @@ struct ParserTests {
         ("echo a\nif true\nfi", "line 3: \"fi\" was not expected. \"then\" belongs here."),
         ("echo 'a", "line 1: the quote ' is never closed."),
         ("echo a\necho \"b\n", "line 2: the quote \" is never closed."),
+        (
+            "a=1\n[[ a -foo b ]]",
+            "line 2: \"-foo\" is no comparison of [[ ]]. It has = == != =~ < > -eq -ne -lt -le -gt -ge -nt -ot -ef."
+        ),
+        ("\n\n[[ a == b", "line 3: the script ends too early; \"]]\" is missing."),
+        ("a=(1\n2", "line 2: the script ends too early; \")\" is missing."),
         ("echo a )", "line 1: \")\" was not expected."),
         ("if true; then echo", "line 1: the script ends too early; \"fi\" is missing."),
         (
             "echo ${x!y}",
-            "line 1: \"${...!y}\" is not an expansion of this shell. It knows ${v-w}, ${v=w}, ${v?w}, ${v+w}, each also with a colon, ${#v}, ${v#p}, ${v##p}, ${v%p} and ${v%%p}."
+            "line 1: \"${...!y}\" is not an expansion of this shell. It knows ${v-w}, ${v=w}, ${v?w}, ${v+w}, each also with a colon, ${#v}, ${v#p}, ${v##p}, ${v%p}, ${v%%p}, ${v/p/w}, ${v//p/w}, ${v:n:m}, ${v^^}, ${v,,}, ${!v}, ${a[i]} and ${a[@]}."
         ),
     ])
     func errorsNameTheLineAndTheWord(_ script: String, _ sentence: String) {

@@ -14,7 +14,7 @@ enum Scripts {
         "echo a#b #c",
         "echo \"a\\\nb\"", "printf '%s\\n' \"a\\qb\"", "printf '%s\\n' 'a\\qb'", "echo \"$\" \"a$\" $",
         "echo \"'x'\" '\"y\"'",
-        "x=1; echo \"${x}y\" '${x}'", "echo {a,b} [x", "echo ~root/x | head -c 0; echo ok", "echo a;echo b",
+        "x=1; echo \"${x}y\" '${x}'", "echo [x", "echo ~root/x | head -c 0; echo ok", "echo a;echo b",
         "echo \\#x",
         "echo \"`echo \\\"q\\\"`\"", "x='a  b'; echo $x \"$x\"", "printf '%s|' \"$@\"; echo", "printf '%s|' $@; echo",
         "printf '%s|' \"$*\"; echo", "printf '%s|' $*; echo", "printf '%s|' \"x$@y\"; echo",
@@ -86,7 +86,7 @@ enum Scripts {
         "echo $(echo a; echo b)", "echo \"$(echo a; echo b)\"", "x=$(printf 'a\\n\\n\\n'); echo \"[$x]\"",
         "echo $(echo $(echo $(echo deep)))", "echo `echo a` `echo \\`echo b\\``",
         "x=$(exit 3); echo $?", "x=$(false)y; echo $? $x", "echo $(exit 3) $?", "echo $( (echo sub) )",
-        "echo $((1+1)) $( ((1+1)) 2>/dev/null || echo no )", "echo \"$(echo \"a  b\")\"",
+        "echo \"$(echo \"a  b\")\"",
         "echo \"$(echo ')')\"", "echo $(case x in x) echo in;; esac)", "echo $(case x in (x) echo in;; esac)",
         "echo $(# comment )\necho c)", "x=1; y=$(x=2; echo $x); echo $x $y", "echo `echo '$x'`",
         "echo $(<in.txt) | head -c 0; echo k", "x=$(cat); echo \"$x\"", "echo a$(echo b)c\"$(echo d)\"",
@@ -275,6 +275,6 @@ enum Scripts {
         "echo a; if; echo b", "echo a\nfi\necho b", "echo 'open", "echo \"open", "(echo a", "{ echo a", "echo a )",
         "for 1 in a; do :; done", "case a in a echo;; esac", "if true; then; fi", "echo a\n| cat", "echo a && && b",
         "while true; do", "f( { :; }", "echo ${", "echo $(", "echo `", "; echo", "echo a;; echo b", "&& a",
-        "echo a & & echo b", "x=(1 2)", "done", "echo a | | b", "cat <", "cat <<",
+        "echo a & & echo b", "done", "echo a | | b", "cat <", "cat <<",
     ]
 }

@@ -35,7 +35,9 @@ extension Builtins {
     }
 
     @Sendable static func workingFolder(_ shell: Shell, _ words: [[UInt8]]) throws(Flow) -> Int32 {
-        try shell.write(Array((shell.state.folder + "\n").utf8))
+        var folder = shell.state.folder
+        if words.last == Array("-P".utf8) { folder = try Utilities.real(UtilityCall(shell: shell, words: words), ".") }
+        try shell.write(Array((folder + "\n").utf8))
         return 0
     }
 
@@ -117,8 +119,25 @@ extension Builtins {
 
     @Sendable static func type(_ shell: Shell, _ words: [[UInt8]]) throws(Flow) -> Int32 {
         var status: Int32 = 0
-        for word in words.dropFirst() {
+        var rest = words.dropFirst()
+        var isShort = false
+        while let word = rest.first, word.first == 45, word.count > 1 {
+            if word.contains(116) { isShort = true }
+            rest.removeFirst()
+        }
+        for word in rest {
             let name = word.text
+            if isShort {
+                let kind =
+                    ScriptParser.reserved.contains(name)
+                    ? "keyword"
+                    : shell.state.functions[name] != nil
+                        ? "function"
+                        : special[name] != nil || ordinary[name] != nil
+                            ? "builtin" : Utilities.all[name] != nil ? "file" : nil
+                if let kind { try shell.write(Array((kind + "\n").utf8)) } else { status = 1 }
+                continue
+            }
             let what: String
             if ScriptParser.reserved.contains(name) {
                 what = "is a shell keyword"
@@ -224,78 +243,5 @@ extension Builtins {
         }
         if !isQuiet { try shell.complain("the option -\([letter].text) needs a value") }
         return try leave(isQuiet ? [58] : [63], isQuiet ? [letter] : nil, 0)
-    }
-
-    @Sendable static func read(_ shell: Shell, _ words: [[UInt8]]) throws(Flow) -> Int32 {
-        var rest = Array(words.dropFirst())
-        var isRaw = false
-        while let word = rest.first, word.first == 45, word.count > 1 {
-            rest.removeFirst()
-            if word == [45, 45] { break }
-            if word == Array("-p".utf8), !rest.isEmpty {
-                try shell.state.files[2]?.sink?.write(rest.removeFirst())
-            } else if word == Array("-r".utf8) {
-                isRaw = true
-            } else {
-                throw .failed("there is no option \(shown(word))")
-            }
-        }
-        guard !rest.isEmpty else { throw .failed("a name belongs after it") }
-        for name in rest where !name.isName { throw .failed("\(shown(name)) is no name of a variable") }
-        guard let source = shell.state.files[0]?.source else { throw .failed("the standard input is closed") }
-
-        // A byte and whether it was escaped.
-        var line: [(byte: UInt8, isLiteral: Bool)] = []
-        var hasEnded = false
-        var isEscaped = false
-        reading: while true {
-            let piece = try source.read(1 << 16, isLine: true)
-            if piece.isEmpty { break }
-            for byte in piece where byte != 0 {
-                if isEscaped {
-                    isEscaped = false
-                    if byte != 10 { line.append((byte, true)) }
-                } else if byte == 92, !isRaw {
-                    isEscaped = true
-                } else if byte == 10 {
-                    hasEnded = true
-                    break reading
-                } else {
-                    line.append((byte, false))
-                }
-            }
-            if line.count > Shell.longestValue { throw .failed("the line is longer than \(Shell.longestValue) bytes") }
-        }
-        try assign(line, to: rest.map(\.text), shell)
-        return hasEnded ? 0 : 1
-    }
-
-    private static func assign(
-        _ line: [(byte: UInt8, isLiteral: Bool)], to names: [String], _ shell: Shell
-    ) throws(Flow) {
-        let separators = shell.separators
-        func cuts(_ index: Int) -> Bool { !line[index].isLiteral && separators.contains(line[index].byte) }
-        func isBlank(_ index: Int) -> Bool { cuts(index) && [32, 9, 10].contains(line[index].byte) }
-        var place = 0
-        while place < line.count, isBlank(place) { place += 1 }
-        for name in names.dropLast() {
-            let start = place
-            while place < line.count, !cuts(place) { place += 1 }
-            try shell.set(name, line[start..<place].map(\.byte))
-            while place < line.count, isBlank(place) { place += 1 }
-            if place < line.count, cuts(place) {
-                place += 1
-                while place < line.count, isBlank(place) { place += 1 }
-            }
-        }
-        var end = line.count
-        while end > place, isBlank(end - 1) { end -= 1 }
-        // One field that ends in a separator is that field alone.
-        if end > place, cuts(end - 1), !(place..<end - 1).contains(where: { cuts($0) && !isBlank($0) }) {
-            var fieldEnd = end - 1
-            while fieldEnd > place, isBlank(fieldEnd - 1) { fieldEnd -= 1 }
-            if !(place..<fieldEnd).contains(where: cuts) { end = fieldEnd }
-        }
-        try shell.set(names[names.count - 1], line[place..<end].map(\.byte))
     }
 }

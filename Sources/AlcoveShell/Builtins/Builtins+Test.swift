@@ -98,8 +98,7 @@ private struct TestExpression {
 
     private static let unary: Set<String> = [
         "-n", "-z", "-e", "-f", "-d", "-r", "-w", "-x", "-s", "-h", "-L", "-p", "-S", "-b", "-c", "-t", "-g", "-u",
-        "-k",
-        "-O", "-G",
+        "-k", "-O", "-G", "-v", "-N",
     ]
 
     private static func isBinary(_ word: String) -> Bool {
@@ -107,6 +106,30 @@ private struct TestExpression {
     }
 
     private func binary(_ left: [UInt8], _ sign: String, _ right: [UInt8]) throws(Flow) -> Bool {
+        try Builtins.holds(left, sign, right, shell)
+    }
+
+    private func unary(_ sign: String, _ word: [UInt8]) throws(Flow) -> Bool { try Builtins.holds(sign, word, shell) }
+}
+
+extension Shell {
+    /// Whether a variable or an element of one has a value.
+    func isSet(_ word: [UInt8]) throws(Flow) -> Bool {
+        if let bracket = word.firstIndex(of: 91), word.last == 93, Array(word[..<bracket]).isName {
+            let name = meant(Array(word[..<bracket]).text)
+            let inner = Array(word[(bracket + 1)...].dropLast())
+            if inner == [64] || inner == [42] { return (state.variables[name]?.array?.count ?? 0) > 0 }
+            return try value(of: .element(name, [.literal(inner)])) != nil
+        }
+        return try value(of: .variable(word.text)) != nil
+    }
+}
+
+extension Builtins {
+    /// A comparison of two words.
+    static func holds(
+        _ left: [UInt8], _ sign: String, _ right: [UInt8], _ shell: Shell
+    ) throws(Flow) -> Bool {
         switch sign {
         case "=", "==": return left == right
         case "!=": return left != right
@@ -133,7 +156,7 @@ private struct TestExpression {
         }
     }
 
-    private func number(_ bytes: [UInt8]) throws(Flow) -> Int64 {
+    private static func number(_ bytes: [UInt8]) throws(Flow) -> Int64 {
         let text = bytes.drop { $0 == 32 || $0 == 9 }
         var end = text.endIndex
         while end > text.startIndex, text[end - 1] == 32 || text[end - 1] == 9 { end -= 1 }
@@ -141,8 +164,13 @@ private struct TestExpression {
         return value
     }
 
-    private func unary(_ sign: String, _ word: [UInt8]) throws(Flow) -> Bool {
+    /// A question about one word.
+    static func holds(_ sign: String, _ word: [UInt8], _ shell: Shell) throws(Flow) -> Bool {
         switch sign {
+        case "-v": return try shell.isSet(word)
+        case "-o":
+            if word.text == "pipefail" { return shell.state.options.pipeFail }
+            return optionNames[word.text].map(shell.state.options.letters.contains) ?? false
         case "-n": return !word.isEmpty
         case "-z": return word.isEmpty
         case "-t": return Int(word.text).flatMap { shell.state.files[$0] }?.isTerminal ?? false

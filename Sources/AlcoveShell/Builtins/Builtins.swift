@@ -7,20 +7,24 @@ enum Builtins {
     /// Those whose faults end the shell and whose assignments stay (XCU 2.14).
     static let special: [String: Builtin] = [
         ":": { (_, _) throws(Flow) in 0 }, ".": source, "break": leaveLoops, "continue": nextRound, "eval": eval,
-        "exec": exec, "exit": exit, "export": export, "readonly": readOnly, "return": leaveFunction, "set": set,
+        "source": source, "exec": exec, "exit": exit, "export": export, "readonly": readOnly, "return": leaveFunction,
+        "set": set,
         "shift": shift, "times": times, "trap": trap, "unset": unset,
     ]
 
     static let ordinary: [String: Builtin] = [
         "[": test, "cd": changeFolder, "command": command, "echo": echo, "false": { (_, _) throws(Flow) in 1 },
-        "getopts": getOptions, "help": help, "local": local,
+        "builtin": builtin, "declare": declare, "dirs": folders, "disown": { (_, _) throws(Flow) in 0 },
+        "getopts": getOptions, "hash": { (_, _) throws(Flow) in 0 }, "help": help, "jobs": jobs, "kill": kill,
+        "let": calculate, "local": declare, "mapfile": readLines, "popd": leaveFolder, "pushd": enterFolder,
+        "readarray": readLines, "shopt": shopt, "typeset": declare, "ulimit": limits,
         "printf": { (shell, words) throws(Flow) in
             try Printf.run(shell, words)
         }, "pwd": workingFolder, "read": read, "test": test, "true": { (_, _) throws(Flow) in 0 }, "type": type,
         "umask": mask, "wait": wait,
     ]
 
-    static let names = (Array(special.keys) + Array(ordinary.keys)).sorted()
+    static let names: [String] = (Array(special.keys) + Array(ordinary.keys)).sorted()
 
     // MARK: Control
 
@@ -79,7 +83,12 @@ enum Builtins {
         }
         shell.depth += 1
         shell.state.status = 0
-        defer { shell.depth -= 1 }
+        let positional = shell.state.positional
+        if words.count > 2 { shell.state.positional = Array(words[2...]) }
+        defer {
+            shell.depth -= 1
+            if words.count > 2 { shell.state.positional = positional }
+        }
         do throws(Flow) { try shell.run(script: script) } catch {
             guard case .returning(let status) = error else { throw error }
             return status
@@ -110,37 +119,21 @@ enum Builtins {
         let names = words.dropFirst().filter { $0 != Array("-p".utf8) && $0 != Array("--".utf8) }
         if names.isEmpty {
             for (name, variable) in shell.state.variables.sorted(by: { $0.key < $1.key }) where list(variable) {
-                let value = variable.value.map { [61] + quoted($0) } ?? []
+                let value = variable.scalar.map { [61] + quoted($0) } ?? []
                 try shell.write(Array("\(words[0].text) \(name)".utf8) + value + [10])
             }
             return 0
         }
-        for word in names {
-            let (name, value) = try parted(shell, word, words[0].text)
-            if let value { try shell.set(name, value) }
-            change(&shell.state.variables[name, default: .init()])
+        if words.contains(Array("-f".utf8)) { return 0 }
+        if words.contains(Array("-n".utf8)) {
+            for word in names where word != Array("-n".utf8) { shell.state.variables[word.text]?.isExported = false }
+            return 0
         }
-        return 0
-    }
-
-    @Sendable private static func parted(
-        _ shell: Shell, _ word: [UInt8], _ command: String
-    ) throws(Flow) -> (String, [UInt8]?) {
-        let sign = word.firstIndex(of: 61)
-        let name = Array(word[..<(sign ?? word.count)])
-        guard name.isName else { throw try shell.fatal("\(command): \(shown(word)) is no name of a variable") }
-        return (name.text, sign.map { Array(word[($0 + 1)...]) })
-    }
-
-    @Sendable private static func local(_ shell: Shell, _ words: [[UInt8]]) throws(Flow) -> Int32 {
-        guard !shell.locals.isEmpty else { throw try shell.fatal("local: works only in a function") }
-        for word in words.dropFirst() {
-            let (name, value) = try parted(shell, word, "local")
-            let last = shell.locals.count - 1
-            if !shell.locals[last].contains(where: { $0.name == name }) {
-                shell.locals[last].append((name, shell.state.variables[name]))
-            }
-            if let value { try shell.set(name, value) }
+        // Among the words only those after the options are names.
+        let first = words.indices.dropFirst().first { words[$0].first != 45 } ?? words.count
+        try shell.eachDeclared(words, from: first) { (name, assignment) throws(Flow) in
+            if let assignment { try shell.assign(assignment) }
+            change(&shell.state.variables[name, default: .init()])
         }
         return 0
     }
@@ -151,10 +144,27 @@ enum Builtins {
             switch word.text {
             case "-f": ofFunctions = true
             case "-v": ofFunctions = false
+            case "-n": break
             case let name where ofFunctions: shell.state.functions[name] = nil
             case let name:
+                if let bracket = word.firstIndex(of: 91), word.last == 93, Array(word[..<bracket]).isName {
+                    let base = shell.meant(Array(word[..<bracket]).text)
+                    let inner = Array(word[(bracket + 1)...].dropLast())
+                    if inner == [64] || inner == [42] {
+                        try shell.unset(base)
+                    } else {
+                        let key = try shell.key([.literal(inner)], of: base)
+                        shell.state.variables[base]?.array?[key] = nil
+                    }
+                    continue
+                }
                 guard word.isName else { throw try shell.fatal("unset: \(shown(word)) is no name of a variable") }
-                try shell.unset(name)
+                // What is no variable may be a function.
+                if shell.state.variables[name] == nil, shell.state.functions[name] != nil {
+                    shell.state.functions[name] = nil
+                } else {
+                    try shell.unset(name)
+                }
             }
         }
         return 0
@@ -172,7 +182,7 @@ enum Builtins {
     @Sendable private static func set(_ shell: Shell, _ words: [[UInt8]]) throws(Flow) -> Int32 {
         if words.count == 1 {
             for (name, variable) in shell.state.variables.sorted(by: { $0.key < $1.key }) {
-                guard let value = variable.value else { continue }
+                guard let value = variable.scalar else { continue }
                 try shell.write(Array("\(name)=".utf8) + quoted(value) + [10])
             }
             return 0
@@ -206,7 +216,8 @@ enum Builtins {
 
     static let optionNames: [String: UInt8] = [
         "allexport": 97, "errexit": 101, "noclobber": 67, "noglob": 102, "nounset": 117, "verbose": 118, "xtrace": 120,
-        "monitor": 109, "notify": 98, "noexec": 110, "hashall": 104,
+        "monitor": 109, "notify": 98, "noexec": 110, "hashall": 104, "errtrace": 69, "functrace": 84, "physical": 80,
+        "braceexpand": 66,
     ]
 
     static func setOption(_ shell: Shell, _ name: String, _ isOn: Bool) throws(Flow) {
@@ -256,6 +267,7 @@ enum Builtins {
 
     private static let signals: Set<String> = [
         "EXIT", "HUP", "INT", "QUIT", "KILL", "PIPE", "TERM", "ALRM", "USR1", "USR2", "CHLD", "CONT", "STOP", "TSTP",
+        "ERR", "DEBUG", "RETURN", "WINCH", "TTIN", "TTOU",
     ]
 
     @Sendable private static func times(_ shell: Shell, _ words: [[UInt8]]) throws(Flow) -> Int32 {

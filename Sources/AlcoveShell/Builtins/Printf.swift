@@ -4,12 +4,18 @@ internal import AlcoveCore
 enum Printf {
     static func run(_ shell: Shell, _ words: [[UInt8]]) throws(Flow) -> Int32 {
         var rest = words.dropFirst()
+        var variable: [UInt8]?
+        if rest.count > 1, rest.first == Array("-v".utf8) {
+            rest.removeFirst()
+            variable = rest.removeFirst()
+        }
         if rest.first == [45, 45] { rest.removeFirst() }
         guard let format = rest.popFirst() else {
             try shell.complain("a format belongs after it")
             return 2
         }
         var formatter = Formatter(arguments: Array(rest), shell: shell)
+        if variable != nil { formatter.keepsAll = true }
         repeat {
             try shell.control.check()
             let before = formatter.used
@@ -17,6 +23,17 @@ enum Printf {
             if !goesOn || formatter.used == before { break }
             if formatter.out.count > 1 << 16 { try formatter.flush() }
         } while formatter.used < rest.count
+        if let variable {
+            if let bracket = variable.firstIndex(of: 91), variable.last == 93 {
+                let name = Array(variable[..<bracket]).text
+                let key = try shell.key([.literal(Array(variable[(bracket + 1)...].dropLast()))], of: shell.meant(name))
+                try shell.set(name, key: key, formatter.out)
+            } else {
+                guard variable.isName else { throw .failed("\(shown(variable)) is no name of a variable") }
+                try shell.set(variable.text, formatter.out)
+            }
+            return formatter.status
+        }
         try formatter.flush()
         return formatter.status
     }
@@ -57,12 +74,46 @@ enum Printf {
         return ([92, letter], place + 2)
     }
 
+    /// As `%q` writes it: fit to be read again.
+    static func quoted(_ text: [UInt8]) -> [UInt8] {
+        if text.isEmpty { return [39, 39] }
+        if text.contains(where: { $0 < 32 || $0 == 127 }) {
+            var out: [UInt8] = [36, 39]
+            let names: [UInt8: String] = [
+                7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 27: "\\E",
+            ]
+            for byte in text {
+                if let name = names[byte] {
+                    out += Array(name.utf8)
+                } else if byte < 32 || byte == 127 {
+                    let digits = String(byte, radix: 8)
+                    out += Array(("\\" + String(repeating: "0", count: 3 - digits.count) + digits).utf8)
+                } else {
+                    if byte == 39 || byte == 92 { out.append(92) }
+                    out.append(byte)
+                }
+            }
+            return out + [39]
+        }
+        var out: [UInt8] = []
+        for (index, byte) in text.enumerated() {
+            if " !\"#$&'()*,;<>?[\\]^`{|}".utf8.contains(byte) && !(byte == 35 && index > 0)
+                || (byte == 126 && index == 0)
+            {
+                out.append(92)
+            }
+            out.append(byte)
+        }
+        return out
+    }
+
     private struct Formatter {
         let arguments: [[UInt8]]
         let shell: Shell
         var used = 0
         var out: [UInt8] = []
         var status: Int32 = 0
+        var keepsAll = false
 
         init(arguments: [[UInt8]], shell: Shell) {
             self.arguments = arguments
@@ -70,6 +121,7 @@ enum Printf {
         }
 
         mutating func flush() throws(Flow) {
+            if keepsAll { return }
             if !out.isEmpty { try shell.write(out) }
             out = []
         }
@@ -128,9 +180,28 @@ enum Printf {
             guard place < text.count else {
                 throw .failed("\(shown(text[start...])): the conversion ends too early")
             }
+            while place < text.count, [104, 106, 108, 76, 116, 122].contains(text[place]) { place += 1 }
+            guard place < text.count else {
+                throw .failed("\(shown(text[start...])): the conversion ends too early")
+            }
             let letter = text[place]
             place += 1
             switch letter {
+            case 113: pad(Printf.quoted(next() ?? []), width, flags)
+            case 40:
+                var format: [UInt8] = []
+                while place < text.count, text[place] != 41 {
+                    format.append(text[place])
+                    place += 1
+                }
+                place += 2
+                let given = next()
+                let when = given.flatMap { Int($0.text) } ?? -1
+                let moment = when < 0 ? time(nil) : when
+                pad(
+                    Clock.text(
+                        moment, format.isEmpty ? Array("%X".utf8) : format, isUTC: false, zone: shell.value("TZ")),
+                    width, flags)
             case 115: pad(shortened(next() ?? [], precision), width, flags)
             case 98:
                 let (argument, isCut) = Printf.unescaped(next() ?? [])

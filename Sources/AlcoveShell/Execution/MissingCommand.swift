@@ -4,16 +4,34 @@ internal import AlcoveCore
 enum MissingCommand {
     private static let answers: [([String], String)] = [
         (
-            ["apt", "apt-get", "brew", "dnf", "yum", "apk", "sudo", "su", "doas", "snap"],
+            ["apt", "apt-get", "brew", "dnf", "yum", "apk", "sudo", "su", "doas", "snap", "pacman", "systemctl"],
             "Nothing can be installed or changed on the system from here"
         ),
-        (["bash", "zsh", "dash", "ksh", "fish"], "This is a POSIX shell already: run the script with sh or ."),
-        (["git", "ssh", "docker", "make", "gcc", "cc", "clang"], "Programs cannot be started on this device"),
-        (["bc", "expr", "dc"], "Calculate with $(( ))"),
+        (["zsh", "ksh", "fish", "csh"], "This shell knows what bash knows: run the script with sh or ."),
         (
-            ["perl", "ruby", "php", "node", "python", "python3", "awk"],
-            "That language does not run in this shell yet; use the shell and its utilities"
+            ["git", "ssh", "docker", "make", "gcc", "cc", "clang", "cmake", "cargo", "go", "swift", "java"],
+            "Programs cannot be started on this device"
         ),
+        (["bc", "dc"], "Calculate with $(( )), or with awk 'BEGIN { print 7/3 }' for fractions"),
+        (
+            ["perl", "ruby", "php", "node", "python", "python3", "lua", "Rscript", "npm", "npx", "pip", "pip3"],
+            "That language does not run in this shell yet: awk, sed and jq do, and $(( )) calculates"
+        ),
+        (
+            ["vi", "vim", "nano", "emacs", "ed"],
+            "There is no editor: sed -i changes a file, and cat > FILE <<'EOF' writes one"
+        ),
+        (
+            ["curl", "wget", "nc", "ping", "dig", "host", "nslookup", "ssh", "scp", "rsync"],
+            "Nothing in this shell reaches the network"
+        ),
+        (["rg", "ag", "ack"], "grep -rn PATTERN . searches files"),
+        (["bzip2", "xz", "zstd", "7z", "bunzip2", "unxz"], "gzip, tar and their like are here; that format is not"),
+        (
+            ["ps", "top", "htop", "pkill", "killall", "pgrep"],
+            "There are no processes here: jobs lists what runs, kill $! ends it"
+        ),
+        (["select", "fg", "bg", "alias", "unalias"], "This shell has no terminal of its own, so that has no use"),
     ]
 
     static func sentence(_ name: String, functions: [String]) -> String {

@@ -28,6 +28,12 @@ extension Shell {
             state.files[number] = try open(path, for: .truncating)
         case .append(let word): state.files[number] = try open(try text(word), for: .appending)
         case .readWrite(let word): state.files[number] = try open(try text(word), for: .both)
+        case .string(let word):
+            state.files[number] = OpenFile(source: StoredInput(try text(word) + [10]))
+        case .both(let word, let appends):
+            let file = try open(try text(word), for: appends ? .appending : .truncating)
+            state.files[1] = file
+            state.files[2] = file
         case .text(let document):
             let isVerbatim = document.isQuoted
             state.files[number] = OpenFile(source: StoredInput(try text(document.parts, isQuoted: !isVerbatim)))
@@ -61,6 +67,9 @@ extension Shell {
         case "/dev/stdout", "/dev/fd/1": return try opened(1)
         case "/dev/stderr", "/dev/fd/2": return try opened(2)
         default: break
+        }
+        if path.starts(with: Array("/dev/fd/".utf8)), let number = Int(path.dropFirst(8).map { $0 }.text) {
+            return try opened(number)
         }
         let name = try name(path)
         do throws(ConfinementError) {

@@ -20,10 +20,25 @@ extension Shell {
     }
 
     private func run(_ pipeline: Pipeline, isTested: Bool) throws(Flow) {
+        guard pipeline.isTimed else { return try runStages(of: pipeline, isTested: isTested) }
+        let start = Platform.monotonicNanoseconds
+        try runStages(of: pipeline, isTested: isTested)
+        try state.files[2]?.sink?.write(Shell.times(since: start))
+    }
+
+    /// As `time` writes it; what the threads computed is not told apart from what others did.
+    static func times(since start: UInt64) -> [UInt8] {
+        let seconds = Double(Platform.monotonicNanoseconds - start) / 1e9
+        let real = AwkNumber.printed("%.3fs", seconds.truncatingRemainder(dividingBy: 60)).text
+        return Array("\nreal\t\(Int(seconds) / 60)m\(real)\nuser\t0m0.000s\nsys\t0m0.000s\n".utf8)
+    }
+
+    private func runStages(of pipeline: Pipeline, isTested: Bool) throws(Flow) {
         if isTested || pipeline.isNegated { tested += 1 }
         defer { if isTested || pipeline.isNegated { tested -= 1 } }
         if pipeline.commands.count == 1 {
             try run(pipeline.commands[0])
+            state.stageStatuses = [state.status]
         } else {
             try runStages(pipeline.commands)
             if !pipeline.isNegated { try leaveAfterFailure() }
@@ -33,7 +48,15 @@ extension Shell {
 
     /// What `set -e` asks for.
     func leaveAfterFailure() throws(Flow) {
-        if state.status != 0, tested == 0, state.options.has("e") { throw .exiting(state.status) }
+        guard state.status != 0, tested == 0 else { return }
+        if let action = state.traps["ERR"], !action.isEmpty, !isInTrap {
+            isInTrap = true
+            defer { isInTrap = false }
+            let status = state.status
+            try run(script: action)
+            state.status = status
+        }
+        if state.options.has("e") { throw .exiting(state.status) }
     }
 
     // MARK: Stages and jobs
@@ -55,6 +78,7 @@ extension Shell {
         var statuses: [Int32] = []
         for job in jobs { try statuses.append(control.wait(for: job)) }
         state.status = statuses.last ?? 0
+        state.stageStatuses = statuses
         if state.options.pipeFail, let failed = statuses.last(where: { $0 != 0 }) { state.status = failed }
     }
 
@@ -77,7 +101,8 @@ extension Shell {
     }
 
     private func startJob(_ chain: CommandChain) throws(Flow) {
-        let copy = subshell()
+        // What is killed by its number stops alone.
+        let copy = subshell(under: control.child())
         copy.state.files[0] = OpenFile(source: NullStream())
         let job = try start(copy) { (shell) throws(Flow) in try shell.run(chain) }
         state.jobs.append(job)
@@ -85,16 +110,33 @@ extension Shell {
         state.status = 0
     }
 
-    private func start(
+    /// Starts a script as a process of its own would run; for utilities that run commands.
+    ///
+    /// - Parameters:
+    ///   - input: nil: the input of this shell.
+    ///   - output: nil: its output.
+    func startScript(
+        _ script: [UInt8], input: OpenFile?, output: OpenFile?, under control: RunControl? = nil
+    ) throws(Flow) -> Job {
+        let copy = subshell(under: control)
+        copy.tested = 0
+        if let input { copy.state.files[0] = input }
+        if let output { copy.state.files[1] = output }
+        return try start(copy) { (shell) throws(Flow) in try shell.run(script: script) }
+    }
+
+    func start(
         _ shell: Shell, _ body: @escaping @Sendable (Shell) throws(Flow) -> Void
     ) throws(Flow) -> Job {
-        let job = Job(number: control.nextNumber())
+        let job = Job(number: control.nextNumber(), control: shell.control)
         let passage = Passage(shell)
         let control = control
+        let own = shell.control
         // The depth counts for the thread's own stack; that it grows without end is seen by the number of threads.
         let hasStarted = control.start {
             guard let shell = passage.take() else { return }
             shell.depth = min(shell.depth, 1)
+            RunControl.makeCurrent(own)
             control.finish(job, shell.finish(body))
         }
         guard hasStarted else {
@@ -128,7 +170,12 @@ extension Shell {
             self.line = line
             guard !redirections.isEmpty else { return try run(compound) }
             let files = state.files
-            defer { state.files = files }
+            let outer = (processFiles, processJobs)
+            (processFiles, processJobs) = ([], [])
+            defer {
+                state.files = files
+                (processFiles, processJobs) = outer
+            }
             guard try redirect(redirections) else {
                 state.status = 2
                 return try leaveAfterFailure()
@@ -177,13 +224,41 @@ extension Shell {
             }
         case .choice(let subject, let arms):
             let value = try text(subject)
+            var falls = false
+            var hasRun = false
             for arm in arms {
-                for word in arm.patterns where try pattern(word.parts).matches(value) {
-                    if arm.body.items.isEmpty { state.status = 0 }
-                    return try run(arm.body)
+                var matches = falls
+                if !matches {
+                    for word in arm.patterns where try pattern(tilde(word.parts, afterColons: false)).matches(value) {
+                        matches = true
+                        break
+                    }
                 }
+                guard matches else { continue }
+                hasRun = hasRun || !arm.body.items.isEmpty
+                try run(arm.body)
+                if !hasRun { state.status = 0 }
+                if arm.end == .leave { return }
+                falls = arm.end == .fallThrough
             }
+            if !hasRun { state.status = 0 }
+        case .arithmetic(let parts):
+            state.status = try calculate(parts) != 0 ? 0 : 1
+            try leaveAfterFailure()
+        case .condition(let condition):
+            state.status = try holds(condition) ? 0 : 1
+            try leaveAfterFailure()
+        case .count(let start, let condition, let step, let body):
+            if !start.isEmpty { _ = try calculate(start) }
+            var isFirst = true
             state.status = 0
+            try loop { (shell) throws(Flow) in
+                if !isFirst, !step.isEmpty { _ = try shell.calculate(step) }
+                isFirst = false
+                if !condition.isEmpty, try shell.calculate(condition) == 0 { return false }
+                try shell.run(body)
+                return true
+            }
         }
     }
 

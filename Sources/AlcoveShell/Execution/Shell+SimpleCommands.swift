@@ -1,13 +1,48 @@
 internal import AlcoveCore
+internal import AlcoveSandbox
 
 extension Shell {
     func run(_ command: SimpleCommand) throws(Flow) {
         line = command.line
         substitutionStatus = 0
-        let words = try fields(command.words)
+        let outerFiles = (processFiles, processJobs)
+        (processFiles, processJobs) = ([], [])
+        defer { closeProcesses(outerFiles) }
+        var words: [[UInt8]] = []
+        var declared: [Int: SimpleCommand.Assignment] = [:]
+        if command.words.contains(where: { !$0.declared.isEmpty }) {
+            for word in command.words {
+                if let assignment = word.declared.first {
+                    declared[words.count] = assignment
+                    words.append(Array(assignment.name.utf8))
+                } else {
+                    words += try fields([word])
+                }
+            }
+        } else {
+            words = try fields(command.words)
+        }
         guard let first = words.first else { return try assign(command) }
         if state.options.has("x") { try trace(words) }
+        let outer = self.declared
+        self.declared = declared
+        defer { self.declared = outer }
         try run(words, named: first.text, command.redirections, command.assignments)
+        try waitForProcesses()
+    }
+
+    /// Output that goes into `>(...)` is there when the command is done.
+    private func waitForProcesses() throws(Flow) {
+        guard !processFiles.isEmpty else { return }
+        for number in processFiles { state.files[number] = nil }
+        processFiles = []
+        for job in processJobs { _ = try control.wait(for: job) }
+        processJobs = []
+    }
+
+    private func closeProcesses(_ outer: ([Int], [Job])) {
+        for number in processFiles { state.files[number] = nil }
+        (processFiles, processJobs) = outer
     }
 
     private func trace(_ words: [[UInt8]]) throws(Flow) {
@@ -24,9 +59,12 @@ extension Shell {
             return
         }
         for assignment in command.assignments {
-            let value = try text(assignment.value, isAssignment: true)
-            try set(assignment.name, value)
-            if state.options.has("x") { try trace([Array((assignment.name + "=").utf8) + value]) }
+            try assign(assignment)
+            if state.options.has("x") {
+                try trace([
+                    Array((assignment.name + "=").utf8) + (state.variables[meant(assignment.name)]?.scalar ?? [])
+                ])
+            }
         }
         state.status = substitutionStatus
     }
@@ -49,9 +87,8 @@ extension Shell {
         }
         var old: [(String, ShellState.Variable?)] = []
         for assignment in assignments {
-            let value = try text(assignment.value, isAssignment: true)
             if !isSpecial { old.append((assignment.name, state.variables[assignment.name])) }
-            try set(assignment.name, value)
+            try assign(assignment)
             if !isSpecial { state.variables[assignment.name]?.isExported = true }
         }
         defer { for (name, variable) in old.reversed() { state.variables[name] = variable } }
@@ -60,17 +97,37 @@ extension Shell {
             if name == "exec", words.count == 1 { keepsFiles = true }
             state.status = try builtin(self, words)
         } else if !skipsFunctions, let body = state.functions[name] {
-            try call(body, Array(words.dropFirst()))
+            try call(body, named: name, Array(words.dropFirst()))
         } else if let builtin = Builtins.ordinary[name] {
             state.status = try perform(name) { (shell) throws(Flow) in try builtin(shell, words) }
         } else if let utility = Utilities.all[Shell.baseName(name)] {
             state.status = try perform(Shell.baseName(name)) { (shell) throws(Flow) in
                 try utility(UtilityCall(shell: shell, words: words))
             }
+        } else if name.contains("/"), let script = try scriptFile(first: words[0]) {
+            let copy = [Array("sh".utf8), words[0]] + words.dropFirst()
+            _ = script
+            state.status = try perform("sh") { (shell) throws(Flow) in
+                try Utilities.shell(UtilityCall(shell: shell, words: copy))
+            }
         } else {
             state.status = 127
             try complain(MissingCommand.sentence(name, functions: Array(state.functions.keys)))
         }
+    }
+
+    /// Whether a path means a script for a shell: it says so in its first line, or is executable text.
+    private func scriptFile(first path: [UInt8]) throws(Flow) -> Bool? {
+        guard let name = try? name(path), let entry = try? here.stat(name), entry.kind == .file else { return nil }
+        guard let start = try? here.openForReading(name),
+            let text = try? FileStream(start, control).read(100, isLine: true)
+        else { return nil }
+        if text.starts(with: [35, 33]) {
+            let line = text.text
+            return ["sh", "bash", "dash", "ash", "zsh"].contains { line.contains("/" + $0) || line.contains(" " + $0) }
+                ? true : nil
+        }
+        return entry.isExecutable && !text.contains(0) ? true : nil
     }
 
     /// The name a system would have it under: `/bin/ls` is `ls` here.
@@ -93,7 +150,9 @@ extension Shell {
         }
     }
 
-    private func call(_ body: Command, _ arguments: [[UInt8]]) throws(Flow) {
+    private func call(_ body: Command, named name: String, _ arguments: [[UInt8]]) throws(Flow) {
+        state.calls.append(name)
+        defer { state.calls.removeLast() }
         let positional = state.positional
         let outerLoops = loops
         let option = (state.variables["OPTIND"], state.optionOffset)

@@ -25,7 +25,13 @@ final class Shell {
     /// Of the last substitution in the command, which is its status when it has no name.
     var substitutionStatus: Int32 = 0
     var isSubshell = false
+    var isInTrap = false
     var running: String?
+    /// Assignments among the words of the command that runs, by the place of the word.
+    var declared: [Int: SimpleCommand.Assignment] = [:]
+    /// Descriptors made for `<(...)` and `>(...)`, closed after the command; jobs that are then waited for.
+    var processFiles: [Int] = []
+    var processJobs: [Job] = []
 
     init(state: ShellState, control: RunControl, paths: ConfinedPaths) {
         self.state = state
@@ -34,8 +40,10 @@ final class Shell {
     }
 
     /// A copy for `( )`, `$( )`, a stage of a pipeline or `&`.
-    func subshell() -> Shell {
-        let copy = Shell(state: state, control: control, paths: paths)
+    ///
+    /// - Parameter own: What stops it, when that is not what stops this shell.
+    func subshell(under own: RunControl? = nil) -> Shell {
+        let copy = Shell(state: state, control: own ?? control, paths: paths)
         copy.line = line
         copy.depth = depth
         copy.tested = tested
@@ -70,32 +78,71 @@ final class Shell {
 
     // MARK: Variables
 
-    func value(_ name: String) -> [UInt8]? { state.variables[name]?.value }
+    func value(_ name: String) -> [UInt8]? { state.variables[meant(name)]?.scalar }
 
-    func set(_ name: String, _ value: [UInt8]) throws(Flow) {
+    /// The variable a name means: itself, or what `declare -n` made it stand for.
+    func meant(_ name: String) -> String {
+        var name = name
+        for _ in 0..<10 {
+            guard let other = state.variables[name]?.refersTo else { return name }
+            name = other
+        }
+        return name
+    }
+
+    func set(_ name: String, _ value: [UInt8]) throws(Flow) { try set(name, key: nil, value) }
+
+    func set(_ name: String, text: String) throws(Flow) { try set(name, Array(text.utf8)) }
+
+    /// Gives a variable or an element of it a value; an array without a key means its first.
+    func set(_ given: String, key: [UInt8]?, _ value: [UInt8]) throws(Flow) {
+        let name = meant(given)
         if state.variables[name]?.isReadOnly == true { throw try fatal("\(name): is read only") }
         if value.count > Shell.longestValue {
             throw try fatal("\(name): a value may have \(Shell.longestValue) bytes, not \(value.count)")
         }
-        if name == "OPTIND" { state.optionOffset = 0 }
-        state.variables[name, default: .init()].value = value
+        var value = value
+        if let variable = state.variables[name] {
+            if variable.isNumber { value = Array("\(try calculate(value))".utf8) }
+            if let letters = variable.letters {
+                value = Array((letters == 108 ? value.text.lowercased() : value.text.uppercased()).utf8)
+            }
+        }
+        switch name {
+        case "OPTIND": state.optionOffset = 0
+        case "RANDOM": state.random = UInt64(bitPattern: Int64(value.text) ?? 0)
+        case "SECONDS":
+            let seconds = UInt64(max(0, Int(value.text) ?? 0))
+            state.started = Platform.monotonicNanoseconds &- seconds &* 1_000_000_000
+        default: break
+        }
+        if state.variables[name, default: .init()].array != nil || key != nil {
+            if state.variables[name, default: .init()].array == nil {
+                var array = ShellArray(isNamed: false)
+                if let old = state.variables[name]?.value { array[ShellArray.first] = old }
+                state.variables[name, default: .init()].array = array
+                state.variables[name]?.value = nil
+            }
+            state.variables[name]?.array?[key ?? ShellArray.first] = value
+        } else {
+            state.variables[name, default: .init()].value = value
+        }
         if state.options.has("a") { state.variables[name]?.isExported = true }
     }
 
-    func set(_ name: String, text: String) throws(Flow) { try set(name, Array(text.utf8)) }
-
-    func unset(_ name: String) throws(Flow) {
+    func unset(_ given: String) throws(Flow) {
+        let name = meant(given)
         if state.variables[name]?.isReadOnly == true { throw try fatal("\(name): is read only") }
         state.variables[name] = nil
     }
 
-    var separators: [UInt8] { state.variables["IFS"].map { $0.value ?? [32, 9, 10] } ?? [32, 9, 10] }
+    var separators: [UInt8] { state.variables["IFS"].map { $0.scalar ?? [32, 9, 10] } ?? [32, 9, 10] }
 
     // MARK: Running text
 
     /// Runs a script command by command; a fault in it is found after what stands before it has run.
-    func run(script: [UInt8]) throws(Flow) {
-        var parser = ScriptParser(script)
+    func run(script: [UInt8], from first: Int = 1) throws(Flow) {
+        var parser = ScriptParser(script, line: first)
         while true {
             let list: CommandList?
             do throws(SyntaxError) { list = try parser.next() } catch {

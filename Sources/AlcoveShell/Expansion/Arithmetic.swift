@@ -81,7 +81,7 @@ struct Arithmetic {
         skip()
         let start = place
         if byte().startsName {
-            let name = name()
+            let name = try variable()
             skip()
             for (sign, apply) in Arithmetic.assignments where take(sign, unless: sign.utf8CodeUnitCount == 1 ? "=" : "")
             {
@@ -132,7 +132,7 @@ struct Arithmetic {
 
     /// Operators of two sides, one level after the other.
     private mutating func binary(_ level: Int) throws(ArithmeticError) -> Int64 {
-        guard level < 10 else { return try unary() }
+        guard level < 10 else { return try power() }
         var left = try binary(level + 1)
         while true {
             switch level {
@@ -192,7 +192,7 @@ struct Arithmetic {
                     return left
                 }
             default:
-                if take("*", unless: "=") {
+                if take("*", unless: "=*") {
                     left = left &* (try binary(10))
                 } else if take("/", unless: "=") {
                     left = try quotient(left, try binary(10), remainder: false)
@@ -216,6 +216,22 @@ struct Arithmetic {
         return try Arithmetic.divide(a, b, remainder: remainder)
     }
 
+    private mutating func power() throws(ArithmeticError) -> Int64 {
+        let base = try unary()
+        guard take("**", unless: "=") else { return base }
+        try deeper()
+        defer { depth -= 1 }
+        var exponent = try power()
+        guard exponent >= 0 || idle > 0 else { throw ArithmeticError(what: "an exponent is less than 0") }
+        var (result, factor): (Int64, Int64) = (1, base)
+        while exponent > 0 {
+            if exponent & 1 == 1 { result = result &* factor }
+            factor = factor &* factor
+            exponent >>= 1
+        }
+        return result
+    }
+
     private mutating func unary() throws(ArithmeticError) -> Int64 {
         try deeper()
         defer { depth -= 1 }
@@ -225,7 +241,7 @@ struct Arithmetic {
             let before = place
             place += 2
             skip()
-            if byte().startsName { return try step(name(), by: change, isBefore: true) }
+            if byte().startsName { return try step(variable(), by: change, isBefore: true) }
             place = before
         }
         if take("-") { return 0 &- (try unary()) }
@@ -239,7 +255,7 @@ struct Arithmetic {
         }
         if byte().isDigit { return try number() }
         guard byte().startsName else { throw unexpected() }
-        let name = name()
+        let name = try variable()
         if take("++") { return try step(name, by: 1, isBefore: false) }
         if take("--") { return try step(name, by: -1, isBefore: false) }
         return idle > 0 ? 0 : try read(name)
@@ -252,10 +268,19 @@ struct Arithmetic {
         return isBefore ? old &+ change : old
     }
 
-    private mutating func name() -> String {
+    /// A name, with what stands in brackets after it as it is written: the shell knows what kind of array it is.
+    private mutating func variable() throws(ArithmeticError) -> String {
         let start = place
         while byte().isInName { place += 1 }
-        return Array(text[start..<place]).text
+        guard byte() == 91 else { return Array(text[start..<place]).text }
+        var open = 0
+        while place < text.count {
+            if byte() == 91 { open += 1 }
+            if byte() == 93 { open -= 1 }
+            place += 1
+            if open == 0 { return Array(text[start..<place]).text }
+        }
+        throw ArithmeticError(what: "the [ in \"\(shown(text))\" is never closed")
     }
 
     private func read(_ name: String) throws(ArithmeticError) -> Int64 {
@@ -267,10 +292,37 @@ struct Arithmetic {
     private mutating func number() throws(ArithmeticError) -> Int64 {
         let start = place
         while byte().isInName { place += 1 }
+        if byte() == 35, let base = Int(Array(text[start..<place]).text) {
+            let digits = place + 1
+            place = digits
+            while byte().isInName || byte() == 64 { place += 1 }
+            guard (2...64).contains(base), let value = Arithmetic.digits(text[digits..<place], base: Int64(base)) else {
+                throw ArithmeticError(what: "\"\(shown(text[start..<place]))\" is not a number")
+            }
+            return value
+        }
         guard let value = Arithmetic.constant(text[start..<place]) else {
             throw ArithmeticError(what: "\"\(shown(text[start..<place]))\" is not a number")
         }
         return value
+    }
+
+    /// Digits of a base up to 64: letters, and beyond 36 small ones before capitals.
+    private static func digits(_ digits: ArraySlice<UInt8>, base: Int64) -> Int64? {
+        var value: Int64 = 0
+        for byte in digits {
+            let digit: Int64
+            switch byte {
+            case 48...57: digit = Int64(byte) - 48
+            case 97...122: digit = Int64(byte) - 87
+            case 65...90: digit = Int64(byte) - (base > 36 ? 29 : 55)
+            case 64: digit = 62
+            default: digit = 63
+            }
+            guard digit < base else { return nil }
+            value = value &* base &+ digit
+        }
+        return digits.isEmpty ? nil : value
     }
 
     /// Decimal, octal after `0`, hexadecimal after `0x`. What is too large stays at the largest.

@@ -63,7 +63,7 @@ struct FieldBuilder {
     private mutating func append(_ bytes: [UInt8]) {
         current.text += bytes
         current.pattern += bytes
-        if !current.hasPattern, bytes.contains(where: { $0 == 42 || $0 == 63 || $0 == 91 }) {
+        if !current.hasPattern, bytes.contains(where: { $0 == 40 || $0 == 42 || $0 == 63 || $0 == 91 }) {
             current.hasPattern = true
         }
     }
@@ -80,7 +80,7 @@ struct FieldBuilder {
 
     private static func isSpecial(_ byte: UInt8) -> Bool {
         switch byte {
-        case 33, 42, 45, 63, 91, 92, 93, 94: true  // ! * - ? [ \ ] ^
+        case 33, 40, 41, 42, 45, 63, 91, 92, 93, 94, 124: true  // ! ( ) * - ? [ \ ] ^ |
         default: false
         }
     }

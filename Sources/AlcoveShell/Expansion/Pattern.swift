@@ -7,6 +7,8 @@ struct Pattern {
         case any
         case run
         case set(ranges: [(UInt32, UInt32)], isNegated: Bool)
+        /// `@(a|b)` and its like: the sign, and the patterns.
+        case group(UInt8, [Pattern])
     }
 
     private let elements: [Element]
@@ -14,12 +16,25 @@ struct Pattern {
     /// The bytes it matches when it has nothing special in it.
     let literal: [UInt8]?
 
-    init(_ text: [UInt8]) {
+    private var hasGroups = false
+
+    init(_ text: [UInt8]) { self.init(text, depth: 0) }
+
+    private init(_ text: [UInt8], depth: Int) {
         var elements: [Element] = []
         var literal: [UInt8]? = []
         var index = 0
         while index < text.count {
             let byte = text[index]
+            if index + 1 < text.count, text[index + 1] == 40, [33, 42, 43, 63, 64].contains(byte), depth < 20,
+                let (parts, end) = Pattern.group(text, index + 1)
+            {
+                elements.append(.group(byte, parts.map { Pattern($0, depth: depth + 1) }))
+                literal = nil
+                hasGroups = true
+                index = end + 1
+                continue
+            }
             switch byte {
             case 92 where index + 1 < text.count:
                 index += 1
@@ -53,6 +68,10 @@ struct Pattern {
     func matches(_ text: some RandomAccessCollection<UInt8>) -> Bool {
         let text = Array(text)
         if let literal { return literal == text }
+        if hasGroups {
+            var steps = 100_000
+            return matches(text, 0, 0, &steps)
+        }
         var element = 0
         var place = 0
         var retry: (element: Int, place: Int)?
@@ -79,6 +98,91 @@ struct Pattern {
         }
     }
 
+    /// The texts of a group's patterns and where its parenthesis closes; nil when it is never closed.
+    private static func group(_ text: [UInt8], _ open: Int) -> ([[UInt8]], Int)? {
+        var parts: [[UInt8]] = [[]]
+        var depth = 0
+        var index = open
+        while index < text.count {
+            let byte = text[index]
+            if byte == 92, index + 1 < text.count {
+                parts[parts.count - 1] += [92, text[index + 1]]
+                index += 2
+                continue
+            }
+            if byte == 40 {
+                depth += 1
+                if depth > 1 { parts[parts.count - 1].append(byte) }
+            } else if byte == 41 {
+                depth -= 1
+                if depth == 0 { return (parts, index) }
+                parts[parts.count - 1].append(byte)
+            } else if byte == 124, depth == 1 {
+                parts.append([])
+            } else {
+                parts[parts.count - 1].append(byte)
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// With groups, by trying: bounded, since the ways to try may be endless.
+    private func matches(_ text: [UInt8], _ element: Int, _ place: Int, _ steps: inout Int) -> Bool {
+        steps -= 1
+        guard steps > 0 else { return false }
+        guard element < elements.count else { return place == text.count }
+        switch elements[element] {
+        case .run:
+            for next in place...text.count where matches(text, element + 1, next, &steps) { return true }
+            return false
+        case .group(let sign, let parts):
+            return matches(group: parts, sign, text, element, place, &steps)
+        default:
+            guard place < text.count, let next = step(elements[element], text, place) else { return false }
+            return matches(text, element + 1, next, &steps)
+        }
+    }
+
+    private func matches(
+        group parts: [Pattern], _ sign: UInt8, _ text: [UInt8], _ element: Int, _ place: Int, _ steps: inout Int
+    ) -> Bool {
+        if sign == 33 {
+            for end in place...text.count {
+                let piece = text[place..<end]
+                if !parts.contains(where: { $0.matches(piece) }), matches(text, element + 1, end, &steps) {
+                    return true
+                }
+            }
+            return false
+        }
+        if sign == 63 || sign == 42, matches(text, element + 1, place, &steps) { return true }
+        for end in place...text.count {
+            guard steps > 0 else { return false }
+            if end == place, sign == 42 || sign == 43 { continue }
+            let piece = text[place..<end]
+            guard parts.contains(where: { $0.matches(piece) }) else { continue }
+            if matches(text, element + 1, end, &steps) { return true }
+            if sign == 42 || sign == 43, matches(group: parts, 42, text, element, end, &steps) { return true }
+        }
+        return sign == 43 && parts.contains { $0.matches([] as [UInt8]) } && matches(text, element + 1, place, &steps)
+    }
+
+    /// False when the first thing in it cannot match at a place.
+    func mayMatch(at place: Int, in text: [UInt8]) -> Bool {
+        guard let first = elements.first else { return false }
+        switch first {
+        case .run, .group: return true
+        default: return place < text.count && step(first, text, place) != nil
+        }
+    }
+
+    /// Bytes of whatever it matches, where that is always the same number.
+    var fixedBytes: Int? {
+        for element in elements { if case .byte = element {} else { return nil } }
+        return elements.count
+    }
+
     private func step(_ element: Element, _ text: [UInt8], _ place: Int) -> Int? {
         switch element {
         case .byte(let byte): return text[place] == byte ? place + 1 : nil
@@ -87,7 +191,7 @@ struct Pattern {
             let (scalar, length) = Pattern.scalar(text, place)
             let isIn = ranges.contains { $0.0 <= scalar && scalar <= $0.1 }
             return isIn != isNegated ? place + length : nil
-        case .run: return nil
+        case .run, .group: return nil
         }
     }
 

@@ -20,13 +20,16 @@ final class Pipe: @unchecked Sendable {
 
     private init(_ control: RunControl) { self.control = control }
 
+    /// Whether the run is stopped, or the part of it that this thread works for.
+    private var isStopped: Bool { control.isStopped || RunControl.isCurrentStopped }
+
     /// Lets those who wait look whether the run is stopped.
     func wake() { gate.locked { gate.wake() } }
 
     fileprivate func read(_ most: Int, isLine: Bool) throws(Flow) -> [UInt8] {
         let result = gate.locked { () -> [UInt8]? in
-            while start == bytes.count, hasWriter, !control.isStopped { gate.wait() }
-            if control.isStopped { return nil }
+            while start == bytes.count, hasWriter, !isStopped { gate.wait() }
+            if isStopped { return nil }
             var end = min(bytes.count, start + most)
             if isLine, let line = bytes[start..<end].firstIndex(of: 10) { end = line + 1 }
             let piece = Array(bytes[start..<end])
@@ -46,8 +49,8 @@ final class Pipe: @unchecked Sendable {
         var done = 0
         while done < new.count {
             let fault = gate.locked { () -> Flow? in
-                while bytes.count - start >= Pipe.capacity, hasReader, !control.isStopped { gate.wait() }
-                if control.isStopped { return .stopped }
+                while bytes.count - start >= Pipe.capacity, hasReader, !isStopped { gate.wait() }
+                if isStopped { return .stopped }
                 if !hasReader { return .unread }
                 if start > 0 {
                     bytes.removeFirst(start)

@@ -11,9 +11,9 @@ extension ScriptParser {
     /// The reserved word that stands here, unquoted and by itself.
     var reservedWord: String? {
         var end = position
-        while end < source.count, end - position < 6 {
+        while end < source.count, end - position < 9 {
             let byte = source[end]
-            guard byte &- 97 < 26 || byte == 33 || byte == 123 || byte == 125 else { break }
+            guard byte &- 97 < 26 || byte == 33 || byte == 91 || byte == 123 || byte == 125 else { break }
             end += 1
         }
         guard end > position, end == source.count || source[end].endsWord else { return nil }
@@ -22,7 +22,8 @@ extension ScriptParser {
     }
 
     static let reserved: Set<String> = [
-        "!", "{", "}", "case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "in", "then", "until", "while",
+        "!", "{", "}", "[[", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "then",
+        "time", "until", "while",
     ]
     private static let closing: Set<String> = ["}", "do", "done", "elif", "else", "esac", "fi", "then"]
 
@@ -45,7 +46,7 @@ extension ScriptParser {
             position += 1
             return .init(chain: chain, isBackground: true)
         }
-        if peek == 59, peek(1) != 59 { position += 1 }
+        if peek == 59, peek(1) != 59, peek(1) != 38 { position += 1 }
         return .init(chain: chain, isBackground: false)
     }
 
@@ -90,18 +91,44 @@ extension ScriptParser {
     private mutating func pipeline() throws(SyntaxError) -> Pipeline {
         skipBlanks()
         var isNegated = false
-        while takeReserved("!") {
-            isNegated.toggle()
+        var isTimed = false
+        while true {
+            if takeReserved("!") {
+                isNegated.toggle()
+            } else if !isTimed, reservedWord == "time", timesPipeline {
+                position += 4
+                isTimed = true
+                skipBlanks()
+                if starts("-p "), isTimed { position += 2 }
+            } else {
+                break
+            }
             skipBlanks()
         }
-        var pipeline = Pipeline(isNegated: isNegated, commands: [try command()])
+        var pipeline = Pipeline(isNegated: isNegated, isTimed: isTimed, commands: [try command()])
         while true {
             skipBlanks()
             guard peek == 124, peek(1) != 124 else { return pipeline }
             position += 1
+            if peek == 38 {
+                // `|&`: errors go the same way.
+                position += 1
+                let word = Word(parts: [.literal([49])], line: line)
+                pipeline.commands[pipeline.commands.count - 1].add(
+                    Redirection(descriptor: 2, kind: .duplicate(word, isInput: false)))
+            }
             try skipNewLines()
             try pipeline.commands.append(command())
         }
+    }
+
+    /// `time` before a command, and not the name of one with options of its own.
+    private var timesPipeline: Bool {
+        var next = position + 4
+        while next < source.count, source[next].isBlank { next += 1 }
+        guard next < source.count else { return false }
+        if source[next] == 45 { return source[next...].starts(with: [45, 112, 32]) }
+        return ![10, 59, 38, 124, 41].contains(source[next])
     }
 
     private mutating func command() throws(SyntaxError) -> Command {
@@ -125,6 +152,19 @@ extension ScriptParser {
 
     /// nil when no compound command begins here.
     private mutating func compound() throws(SyntaxError) -> CompoundCommand? {
+        if peek == 40, peek(1) == 40, !notArithmetic.contains(position) {
+            let before = self
+            position += 2
+            if let parts = try? nested({ (parser) throws(SyntaxError) in try parser.parts(in: .arithmetic) }),
+                take("))")
+            {
+                return .arithmetic(parts)
+            }
+            var failed = notArithmetic
+            failed.insert(before.position)
+            self = before
+            notArithmetic = failed
+        }
         if peek == 40 {
             return try nested { (parser) throws(SyntaxError) in
                 parser.position += 1
@@ -148,6 +188,12 @@ extension ScriptParser {
                 let condition = try parser.list(wanted: "a condition")
                 return .loop(condition: condition, body: try parser.loopBody(), isUntil: word == "until")
             case "for": return try parser.each()
+            case "[[":
+                parser.position += 2
+                let condition = try parser.condition()
+                guard parser.takeReservedText("]]") else { throw parser.unexpected(wanted: "\"]]\"") }
+                return .condition(condition)
+            case "function", "time": return nil
             case "case": return try parser.choice()
             case "!": throw parser.unexpected()
             case "in": return nil
@@ -182,6 +228,7 @@ extension ScriptParser {
     private mutating func each() throws(SyntaxError) -> CompoundCommand {
         position += 3
         skipBlanks()
+        if starts("((") { return try counting() }
         let name = try word()
         guard let plain = name?.plain, plain.isName else {
             throw SyntaxError(
@@ -205,12 +252,32 @@ extension ScriptParser {
         return .each(variable: plain.text, words: words, body: try loopBody())
     }
 
+    private mutating func counting() throws(SyntaxError) -> CompoundCommand {
+        position += 2
+        let start = try parts(in: .clause)
+        guard take(";") else { throw unexpected(wanted: "\";\"") }
+        let condition = try parts(in: .clause)
+        guard take(";") else { throw unexpected(wanted: "\";\"") }
+        let step = try parts(in: .clause)
+        guard take("))") else { throw unexpected(wanted: "\"))\"") }
+        skipBlanks()
+        if peek == 59 { position += 1 }
+        try skipNewLines()
+        if reservedWord == "{" {
+            position += 1
+            let body = try list(wanted: "a command")
+            try expect("}")
+            return .count(start: start, condition: condition, step: step, body: body)
+        }
+        return .count(start: start, condition: condition, step: step, body: try loopBody())
+    }
+
     private mutating func choice() throws(SyntaxError) -> CompoundCommand {
         position += 4
         skipBlanks()
         guard let subject = try word() else { throw unexpected(wanted: "a word") }
         try expect("in")
-        var arms: [(patterns: [Word], body: CommandList)] = []
+        var arms: [(patterns: [Word], body: CommandList, end: CompoundCommand.ArmEnd)] = []
         while true {
             try skipNewLines()
             if takeReserved("esac") { break }
@@ -225,10 +292,19 @@ extension ScriptParser {
             guard take(")") else { throw unexpected(wanted: "\")\"") }
             try skipNewLines()
             var body = CommandList()
-            if reservedWord != "esac", !starts(";;") { body = try list(wanted: "a command") }
-            arms.append((patterns, body))
+            if reservedWord != "esac", !starts(";;"), !starts(";&") { body = try list(wanted: "a command") }
             try skipNewLines()
-            if take(";;") { continue }
+            var end = CompoundCommand.ArmEnd.leave
+            var hasEnd = true
+            if take(";;&") {
+                end = .goOn
+            } else if take(";&") {
+                end = .fallThrough
+            } else if !take(";;") {
+                hasEnd = false
+            }
+            arms.append((patterns, body, end))
+            if hasEnd { continue }
             try expect("esac")
             break
         }
@@ -236,7 +312,9 @@ extension ScriptParser {
     }
 
     private mutating func simple() throws(SyntaxError) -> Command {
+        if reservedWord == "function" { return try keywordFunction() }
         var command = SimpleCommand(line: line)
+        var declares = false
         while true {
             skipBlanks()
             if let redirection = try redirection() {
@@ -244,13 +322,21 @@ extension ScriptParser {
                 continue
             }
             let start = position
-            guard let word = try word() else { break }
-            if command.words.isEmpty, let assignment = ScriptParser.assignment(word) {
-                command.assignments.append(assignment)
+            if command.words.isEmpty || declares, let assignment = try assignment() {
+                if declares {
+                    var word = Word(line: line)
+                    word.declared = [assignment]
+                    command.words.append(word)
+                } else {
+                    command.assignments.append(assignment)
+                }
                 continue
             }
+            guard let word = try word() else { break }
             command.words.append(word)
-            guard command.words.count == 1, command.assignments.isEmpty, command.redirections.isEmpty else { continue }
+            guard command.words.count == 1 else { continue }
+            if let name = word.plain { declares = ScriptParser.declaring.contains(name.text) }
+            guard command.assignments.isEmpty, command.redirections.isEmpty else { continue }
             skipBlanks()
             if peek == 40 { return try function(named: word, from: start) }
         }
@@ -260,28 +346,92 @@ extension ScriptParser {
         return .simple(command)
     }
 
+    /// Commands whose operands may be assignments, which are then not cut into fields.
+    private static let declaring: Set<String> = ["declare", "export", "local", "readonly", "typeset"]
+
+    /// `NAME=...`, `NAME+=...`, `NAME[key]=...` or `NAME=(...)`; nil, and nothing taken, when none begins here.
+    private mutating func assignment() throws(SyntaxError) -> SimpleCommand.Assignment? {
+        var end = position
+        guard let first = peek, first.startsName else { return nil }
+        while end < source.count, source[end].isInName { end += 1 }
+        guard end < source.count, [61, 43, 91].contains(source[end]) else { return nil }
+        let before = self
+        let name = Array(source[position..<end]).text
+        position = end
+        var assignment = SimpleCommand.Assignment(name: name, value: .word(Word(line: line)))
+        if peek == 91 {
+            // Without an equals sign after it this is a pattern.
+            guard let key = try? key(), peek == 61 || starts("+=") else {
+                self = before
+                return nil
+            }
+            assignment.key = key
+        }
+        if take("+=") {
+            assignment.appends = true
+        } else if !take("=") {
+            self = before
+            return nil
+        }
+        if peek == 40, assignment.key == nil {
+            assignment.value = .list(try elements())
+            return assignment
+        }
+        let start = line
+        assignment.value = .word(try word() ?? Word(line: start))
+        return assignment
+    }
+
+    private mutating func elements() throws(SyntaxError) -> [SimpleCommand.Assignment.Element] {
+        position += 1
+        var elements: [SimpleCommand.Assignment.Element] = []
+        while true {
+            try skipNewLines()
+            if take(")") { return elements }
+            var key: [WordPart]?
+            if peek == 91 {
+                let before = self
+                if let parts = try? self.key(), take("=") { key = parts } else { self = before }
+            }
+            if key != nil {
+                let start = line
+                elements.append(.init(key: key, word: try word() ?? Word(line: start)))
+            } else {
+                guard let word = try word() else { throw unexpected(wanted: "\")\"") }
+                elements.append(.init(word: word))
+            }
+        }
+    }
+
+    /// `function NAME { ... }`
+    private mutating func keywordFunction() throws(SyntaxError) -> Command {
+        position += 8
+        skipBlanks()
+        guard let name = try word()?.plain, !name.isEmpty else { throw unexpected(wanted: "a name") }
+        skipBlanks()
+        if take("(") {
+            skipBlanks()
+            guard take(")") else { throw unexpected(wanted: "\")\"") }
+        }
+        return try functionBody(name)
+    }
+
     private mutating func function(named word: Word, from start: Int) throws(SyntaxError) -> Command {
-        guard let name = word.plain, !name.isEmpty, name.allSatisfy({ $0.isInName || $0 == 45 || $0 == 46 }) else {
+        guard let name = word.plain, !name.isEmpty, name.allSatisfy({ $0.isInName || $0 == 45 || $0 == 46 || $0 == 58 })
+        else {
             throw unexpected()
         }
         position += 1
         skipBlanks()
         guard take(")") else { throw unexpected(wanted: "\")\"") }
+        return try functionBody(name)
+    }
+
+    private mutating func functionBody(_ name: [UInt8]) throws(SyntaxError) -> Command {
         try skipNewLines()
         let first = line
         guard let body = try compound() else { throw unexpected(wanted: "\"{\"") }
         let redirections = try redirections()
         return .function(name: name.text, body: .compound(body, redirections: redirections, line: first))
-    }
-
-    /// `NAME=...`, when the name and the sign are not quoted.
-    static func assignment(_ word: Word) -> SimpleCommand.Assignment? {
-        guard case .literal(let bytes)? = word.parts.first, let sign = bytes.firstIndex(of: 61), sign > 0,
-            Array(bytes[..<sign]).isName
-        else { return nil }
-        var value = Word(parts: Array(word.parts.dropFirst()), line: word.line)
-        let rest = Array(bytes[(sign + 1)...])
-        if !rest.isEmpty { value.parts.insert(.literal(rest), at: 0) }
-        return .init(name: Array(bytes[..<sign]).text, value: value)
     }
 }

@@ -1,6 +1,12 @@
 extension ScriptParser {
     /// nil, and nothing taken, when none begins here.
     mutating func redirection() throws(SyntaxError) -> Redirection? {
+        if peek == 38, peek(1) == 62 {
+            position += 2
+            let appends = take(">")
+            return Redirection(descriptor: 1, kind: .both(try target(), appends: appends))
+        }
+        if beginsProcess { return nil }
         var end = position
         while end < source.count, source[end].isDigit, end - position < 10 { end += 1 }
         guard end < source.count, source[end] == 60 || source[end] == 62 else { return nil }
@@ -10,6 +16,9 @@ extension ScriptParser {
             throw SyntaxError(line: line, "there is no descriptor \(number)", hint: "Use a number below 256.")
         }
         position = end
+        if take("<<<") {
+            return Redirection(descriptor: isNumbered ? number : 0, kind: .string(try target()))
+        }
         if take("<<") {
             let stripsTabs = take("-")
             skipBlanks()
@@ -25,7 +34,13 @@ extension ScriptParser {
         } else if take("<") {
             kind = .read(try target())
         } else if take(">&") {
-            kind = .duplicate(try target(), isInput: false)
+            let word = try target()
+            // `>&FILE` without a number is `&>FILE`.
+            if let plain = word.plain, !isNumbered, plain != [45], !plain.allSatisfy(\.isDigit) {
+                kind = .both(word, appends: false)
+            } else {
+                kind = .duplicate(word, isInput: false)
+            }
         } else if take(">>") {
             kind = .append(try target())
         } else if take(">|") {

@@ -9,23 +9,49 @@ extension ScriptParser {
         /// The same within double quotes: single quotes are ordinary.
         case quotedOperand
         case arithmetic
+        /// One of the three parts of `for ((;;))`.
+        case clause
+        /// Between brackets after a name.
+        case key
+        /// Up to a colon in `${v:a:b}`.
+        case offset
+        /// A pattern in `${v/p/w}`, outside double quotes or within.
+        case replaced
+        case quotedReplaced
+        /// After `=~`: blanks end it, parentheses and bars do not.
+        case expression
 
-        var isQuoted: Bool { self != .word && self != .operand }
+        var isQuoted: Bool {
+            switch self {
+            case .word, .operand, .replaced, .quotedReplaced, .key, .expression: false
+            default: true
+            }
+        }
+
+        var isArithmetic: Bool { self == .arithmetic || self == .clause || self == .offset }
     }
 
     /// nil, and nothing taken, when no word begins here.
     mutating func word() throws(SyntaxError) -> Word? {
         let start = line
-        guard let byte = peek, !byte.endsWord else { return nil }
+        guard let byte = peek, !byte.endsWord || beginsProcess else { return nil }
         // Most words are letters and nothing else.
         var end = position
         while end < source.count, ScriptParser.isOrdinary(source[end]) { end += 1 }
-        if end == source.count || source[end].endsWord {
+        let opensGroup =
+            end < source.count && end > position && opensGroup(source[end], source[position..<end].suffix(1))
+        if !opensGroup, !beginsProcess, end == source.count || source[end].endsWord,
+            end == source.count || !(source[end] == 60 || source[end] == 62) || end + 1 == source.count
+                || source[end + 1] != 40
+        {
             defer { position = end }
             return Word(parts: [.literal(Array(source[position..<end]))], line: start)
         }
         return Word(parts: try parts(in: .word), line: start)
     }
+
+    /// `<(` and `>(`, which are part of a word.
+    var beginsProcess: Bool { (peek == 60 || peek == 62) && peek(1) == 40 }
 
     private static func isOrdinary(_ byte: UInt8) -> Bool {
         switch byte {
@@ -45,6 +71,7 @@ extension ScriptParser {
         var parts: [WordPart] = []
         var literal: [UInt8] = []
         var parentheses = 0
+        var brackets = 0
         func flush() {
             if !literal.isEmpty { parts.append(.literal(literal)) }
             literal = []
@@ -52,7 +79,7 @@ extension ScriptParser {
         while let byte = peek {
             switch byte {
             case 10:
-                if place == .word {
+                if place == .word || (place == .expression && parentheses == 0) {
                     flush()
                     return parts
                 }
@@ -67,16 +94,26 @@ extension ScriptParser {
                 } else {
                     literal += bytes
                 }
-            case 39 where place == .word || place == .operand:
+            case 39
+            where place == .word || place == .operand || place == .replaced || place == .quotedReplaced || place == .key
+                || place == .expression:
                 flush()
                 parts.append(.quoted(try singleQuoted()))
             case 34 where place == .doubleQuotes:
                 flush()
                 return parts
-            case 34 where place != .hereDocument && place != .arithmetic:
+            case 34 where place != .hereDocument && !place.isArithmetic:
                 flush()
                 try parts.append(doubleQuoted())
-            case 34 where place == .arithmetic: position += 1
+            case 34 where place.isArithmetic: position += 1
+            case 36
+            where peek(1) == 39
+                && (place == .word || place == .operand || place == .key || place == .replaced || place == .expression
+                    || place == .quotedOperand):
+                flush()
+                position += 1
+                parts.append(.quoted(try escapedQuoted()))
+            case 36 where peek(1) == 34 && (place == .word || place == .operand): position += 1
             case 36:
                 if let part = try dollar(in: place) {
                     flush()
@@ -87,14 +124,46 @@ extension ScriptParser {
             case 96:
                 flush()
                 try parts.append(backquoted(in: place))
-            case 125 where place == .operand || place == .quotedOperand:
+            case 125
+            where place == .operand || place == .quotedOperand || place == .offset || place == .replaced
+                || place == .quotedReplaced:
                 flush()
                 return parts
-            case 40 where place == .arithmetic:
+            case 47 where place == .replaced || place == .quotedReplaced:
+                flush()
+                return parts
+            case 58 where place == .offset && parentheses == 0:
+                flush()
+                return parts
+            case 63 where place == .offset:
+                // The colon of a?b:c is not the end.
                 parentheses += 1
                 literal.append(byte)
                 position += 1
-            case 41 where place == .arithmetic:
+            case 58 where place == .offset:
+                parentheses -= 1
+                literal.append(byte)
+                position += 1
+            case 59 where place == .clause && parentheses == 0:
+                flush()
+                return parts
+            case 91 where place == .key:
+                brackets += 1
+                literal.append(byte)
+                position += 1
+            case 93 where place == .key:
+                if brackets == 0 {
+                    flush()
+                    return parts
+                }
+                brackets -= 1
+                literal.append(byte)
+                position += 1
+            case 40 where place.isArithmetic || place == .expression:
+                parentheses += 1
+                literal.append(byte)
+                position += 1
+            case 41 where place.isArithmetic:
                 if parentheses == 0 {
                     flush()
                     return parts
@@ -102,8 +171,23 @@ extension ScriptParser {
                 parentheses -= 1
                 literal.append(byte)
                 position += 1
+            case 41 where place == .expression && parentheses > 0:
+                parentheses -= 1
+                literal.append(byte)
+                position += 1
+            case 60 where place == .word && beginsProcess, 62 where place == .word && beginsProcess:
+                flush()
+                parts.append(try process())
             default:
-                if place == .word, byte.endsWord {
+                if place == .word, byte.endsWord, !opensGroup(byte, literal) {
+                    flush()
+                    return parts
+                }
+                if place == .word, byte == 40 {
+                    literal += try group()
+                    continue
+                }
+                if place == .expression, parentheses == 0, byte.endsWord, byte != 124 {
                     flush()
                     return parts
                 }
@@ -113,6 +197,85 @@ extension ScriptParser {
         }
         flush()
         return parts
+    }
+
+    /// Whether a parenthesis here belongs to a pattern such as `@(a|b)`.
+    private func opensGroup(_ byte: UInt8, _ literal: some Collection<UInt8>) -> Bool {
+        guard byte == 40, takesGroups, let sign = Array(literal.suffix(1)).first else { return false }
+        return [33, 42, 43, 63, 64].contains(sign)
+    }
+
+    /// The text of a group of patterns, its parentheses included.
+    private mutating func group() throws(SyntaxError) -> [UInt8] {
+        let start = line
+        var out: [UInt8] = []
+        var open = 0
+        while let byte = peek {
+            if byte == 10 { line += 1 }
+            position += 1
+            if byte == 39 {
+                while let quoted = peek, quoted != 39 {
+                    out += [92, quoted]
+                    position += 1
+                }
+                position += 1
+                continue
+            }
+            if byte == 34 {
+                while let quoted = peek, quoted != 34 {
+                    out += [92, quoted]
+                    position += 1
+                }
+                position += 1
+                continue
+            }
+            out.append(byte)
+            if byte == 92, let next = peek {
+                out.append(next)
+                position += 1
+            }
+            if byte == 40 { open += 1 }
+            if byte == 41 {
+                open -= 1
+                if open == 0 { return out }
+            }
+        }
+        throw SyntaxError(line: start, "the ( of a pattern is never closed", isIncomplete: true)
+    }
+
+    private mutating func process() throws(SyntaxError) -> WordPart {
+        let start = line
+        let isInput = peek == 60
+        position += 2
+        return try nested { (parser) throws(SyntaxError) in
+            var list = CommandList()
+            try parser.skipNewLines()
+            if parser.peek != 41 { list = try parser.list(wanted: "a command") }
+            guard parser.take(")") else { throw parser.unexpected(wanted: "\")\"") }
+            return .process(list, isInput: isInput, line: start)
+        }
+    }
+
+    /// `$'...'`, with the escapes of C.
+    private mutating func escapedQuoted() throws(SyntaxError) -> [UInt8] {
+        let start = line
+        position += 1
+        var out: [UInt8] = []
+        while let byte = peek, byte != 39 {
+            if byte == 10 { line += 1 }
+            guard byte == 92, let letter = peek(1) else {
+                out.append(byte)
+                position += 1
+                continue
+            }
+            let (bytes, end) = EscapedText.read(source, position, letter)
+            out += bytes
+            position = end
+        }
+        guard take("'") else {
+            throw SyntaxError(line: start, "the quote $' is never closed", isIncomplete: true)
+        }
+        return out
     }
 
     /// What a backslash and the byte after it mean; nothing at all for a continued line.
@@ -129,9 +292,9 @@ extension ScriptParser {
         }
         let isSpecial: Bool
         switch place {
-        case .word, .operand: isSpecial = true
+        case .word, .operand, .replaced, .quotedReplaced, .key, .expression: isSpecial = true
         case .doubleQuotes: isSpecial = [34, 36, 92, 96].contains(next)
-        case .hereDocument, .arithmetic: isSpecial = [36, 92, 96].contains(next)
+        case .hereDocument, .arithmetic, .clause, .offset: isSpecial = [36, 92, 96].contains(next)
         case .quotedOperand: isSpecial = [34, 36, 92, 96, 125].contains(next)
         }
         position += isSpecial ? 2 : 1
@@ -225,32 +388,74 @@ extension ScriptParser {
             wantsLength = true
             position += 1
         }
-        let parameter = try parameter()
+        let parameter = peek == 33 && !wantsLength ? try indirect() : try parameter()
         if wantsLength {
             guard take("}") else { throw badSubstitution(start) }
             return .init(parameter: parameter, operation: .length, line: start)
         }
         if take("}") { return .init(parameter: parameter, operation: .value, line: start) }
-        let operation: ParameterExpansion.Operation
+        let operation = try operation(in: place, start)
+        guard take("}") else {
+            throw SyntaxError(line: start, "the ${ is never closed", isIncomplete: true)
+        }
+        return .init(parameter: parameter, operation: operation, line: start)
+    }
+
+    private mutating func operation(
+        in place: Surroundings, _ start: Int
+    ) throws(SyntaxError) -> ParameterExpansion.Operation {
         let orEmpty = take(":")
         switch peek {
         case 45, 61, 63, 43:
             let sign = source[position]
             position += 1
             let word = try parts(in: place.isQuoted ? .quotedOperand : .operand)
-            operation = .whenUnset(sign, orEmpty: orEmpty, word: word)
+            return .whenUnset(sign, orEmpty: orEmpty, word: word)
         case 35 where !orEmpty, 37 where !orEmpty:
             let sign = source[position]
             position += 1
             let isLongest = peek == sign
             if isLongest { position += 1 }
-            operation = .trim(suffix: sign == 37, longest: isLongest, pattern: try parts(in: .operand))
+            return .trim(suffix: sign == 37, longest: isLongest, pattern: try parts(in: .operand))
+        case 47 where !orEmpty:
+            position += 1
+            var kind = ParameterExpansion.Replacement.first
+            if take("/") { kind = .all } else if take("#") { kind = .prefix } else if take("%") { kind = .suffix }
+            let pattern = try parts(in: place.isQuoted ? .quotedReplaced : .replaced)
+            let with = take("/") ? try parts(in: place.isQuoted ? .quotedOperand : .operand) : []
+            return .replace(kind, pattern: pattern, with: with)
+        case 94 where !orEmpty, 44 where !orEmpty:
+            let sign = source[position]
+            position += 1
+            let isAll = peek == sign
+            if isAll { position += 1 }
+            return .letters(isUpper: sign == 94, isAll: isAll, pattern: try parts(in: .operand))
+        case 64 where !orEmpty && peek(2) == 125:
+            guard let letter = peek(1), "QEPAaUuLK".utf8.contains(letter) else { throw badSubstitution(start) }
+            position += 2
+            return .transform(letter)
+        case _ where orEmpty:
+            let from = try parts(in: .offset)
+            let count = take(":") ? try parts(in: .offset) : nil
+            return .part(from: from, count: count)
         default: throw badSubstitution(start)
         }
-        guard take("}") else {
-            throw SyntaxError(line: start, "the ${ is never closed", isIncomplete: true)
+    }
+
+    /// After `${!`: a name's value is a name, or the keys of an array, or names that begin alike.
+    private mutating func indirect() throws(SyntaxError) -> ParameterExpansion.Parameter {
+        guard let next = peek(1), next.startsName else { return try parameter() }
+        position += 1
+        switch try parameter() {
+        case .variable(let name):
+            if (peek == 42 || peek == 64) && peek(1) == 125 {
+                defer { position += 1 }
+                return .names(name, source[position])
+            }
+            return .indirect(name)
+        case .elements(let name, let sign): return .keys(name, sign)
+        default: throw badSubstitution(line)
         }
-        return .init(parameter: parameter, operation: operation, line: start)
     }
 
     /// Whether `#` here asks for a length: a parameter and the brace follow.
@@ -268,7 +473,13 @@ extension ScriptParser {
         let begin = position
         if byte.startsName {
             while let byte = peek, byte.isInName { position += 1 }
-            return .variable(Array(source[begin..<position]).text)
+            let name = Array(source[begin..<position]).text
+            guard peek == 91 else { return .variable(name) }
+            if let sign = peek(1), sign == 64 || sign == 42, peek(2) == 93 {
+                position += 3
+                return .elements(name, sign)
+            }
+            return .element(name, try key())
         }
         if byte.isDigit {
             while let byte = peek, byte.isDigit { position += 1 }
@@ -280,13 +491,22 @@ extension ScriptParser {
         return .special(byte)
     }
 
+    /// What stands between brackets, which are taken.
+    mutating func key() throws(SyntaxError) -> [WordPart] {
+        let start = line
+        position += 1
+        let parts = try nested { (parser) throws(SyntaxError) in try parser.parts(in: .key) }
+        guard take("]") else { throw SyntaxError(line: start, "the [ is never closed", isIncomplete: true) }
+        return parts
+    }
+
     private func badSubstitution(_ start: Int) -> SyntaxError {
         var end = position
         while end < source.count, source[end] != 125, source[end] != 10, end - position < 40 { end += 1 }
         return SyntaxError(
             line: start, "\"${...\(shown(source[position..<end]))}\" is not an expansion of this shell",
             hint:
-                "It knows ${v-w}, ${v=w}, ${v?w}, ${v+w}, each also with a colon, ${#v}, ${v#p}, ${v##p}, ${v%p} and ${v%%p}."
+                "It knows ${v-w}, ${v=w}, ${v?w}, ${v+w}, each also with a colon, ${#v}, ${v#p}, ${v##p}, ${v%p}, ${v%%p}, ${v/p/w}, ${v//p/w}, ${v:n:m}, ${v^^}, ${v,,}, ${!v}, ${a[i]} and ${a[@]}."
         )
     }
 

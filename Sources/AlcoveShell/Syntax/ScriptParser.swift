@@ -12,6 +12,8 @@ package struct ScriptParser {
     var depth: Int
     /// Texts that begin after the next new line.
     var awaited: [HereDocument] = []
+    /// Whether `@(a|b)` and its like are read as patterns: in `[[ ]]` always, elsewhere where `(` could mean nothing else.
+    var takesGroups = true
     /// Where `$((` turned out to begin a command, not a calculation.
     var notArithmetic: Set<Int> = []
 

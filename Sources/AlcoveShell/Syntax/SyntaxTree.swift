@@ -21,6 +21,8 @@ package struct CommandChain: Sendable {
 
 package struct Pipeline: Sendable {
     package var isNegated = false
+    /// `time` before it: what it took is written when it has ended.
+    package var isTimed = false
     package var commands: [Command]
 }
 
@@ -28,12 +30,38 @@ package indirect enum Command: Sendable {
     case simple(SimpleCommand)
     case compound(CompoundCommand, redirections: [Redirection], line: Int)
     case function(name: String, body: Command)
+
+    mutating func add(_ redirection: Redirection) {
+        switch self {
+        case .simple(var command):
+            command.redirections.append(redirection)
+            self = .simple(command)
+        case .compound(let compound, let redirections, let line):
+            self = .compound(compound, redirections: redirections + [redirection], line: line)
+        case .function: break
+        }
+    }
 }
 
 package struct SimpleCommand: Sendable {
     package struct Assignment: Sendable {
+        package enum Value: Sendable {
+            case word(Word)
+            /// `(...)`: elements, each perhaps with the key it is for.
+            case list([Element])
+        }
+
+        package struct Element: Sendable {
+            package var key: [WordPart]?
+            package var word: Word
+        }
+
         package var name: String
-        package var value: Word
+        /// Between brackets after the name.
+        package var key: [WordPart]?
+        /// `+=`
+        package var appends = false
+        package var value: Value
     }
 
     package var assignments: [Assignment] = []
@@ -47,9 +75,35 @@ package indirect enum CompoundCommand: Sendable {
     case subshell(CommandList)
     case conditional(branches: [(condition: CommandList, body: CommandList)], otherwise: CommandList?)
     case loop(condition: CommandList, body: CommandList, isUntil: Bool)
+    /// `for ((a; b; c))`
+    case count(start: [WordPart], condition: [WordPart], step: [WordPart], body: CommandList)
+    /// `((...))`
+    case arithmetic([WordPart])
+    /// `[[ ... ]]`
+    case condition(Condition)
     /// Over the positional parameters when there are no words at all.
     case each(variable: String, words: [Word]?, body: CommandList)
-    case choice(subject: Word, arms: [(patterns: [Word], body: CommandList)])
+    case choice(subject: Word, arms: [(patterns: [Word], body: CommandList, end: ArmEnd)])
+
+    package enum ArmEnd: Sendable {
+        /// `;;`
+        case leave
+        /// `;&`: the next arm's commands run too.
+        case fallThrough
+        /// `;;&`: the next patterns are tried.
+        case goOn
+    }
+}
+
+/// What stands between `[[` and `]]`.
+package indirect enum Condition: Sendable {
+    case not(Condition)
+    case and(Condition, Condition)
+    case or(Condition, Condition)
+    case word(Word)
+    case unary(String, Word)
+    case binary(Word, String, Word)
+    case expression(Word, [WordPart])
 }
 
 package struct Redirection: Sendable {
@@ -61,6 +115,10 @@ package struct Redirection: Sendable {
         /// `<&` and `>&`: a number, or `-` to close.
         case duplicate(Word, isInput: Bool)
         case text(HereDocument)
+        /// `<<<`
+        case string(Word)
+        /// `&>` and `&>>`: output and errors.
+        case both(Word, appends: Bool)
     }
 
     package var descriptor: Int
@@ -87,6 +145,8 @@ package final class HereDocument: @unchecked Sendable {
 package struct Word: Sendable {
     package var parts: [WordPart] = []
     package var line: Int
+    /// One, where the word is an assignment that stands after `declare` and its like.
+    package var declared: [SimpleCommand.Assignment] = []
 
     /// The bytes of a word that has neither quotes nor expansions.
     var plain: [UInt8]? {
@@ -106,14 +166,25 @@ package indirect enum WordPart: Sendable {
     case parameter(ParameterExpansion)
     case substitution(CommandList, line: Int)
     case arithmetic([WordPart])
+    /// `<(...)` and `>(...)`
+    case process(CommandList, isInput: Bool, line: Int)
 }
 
 package struct ParameterExpansion: Sendable {
-    package enum Parameter: Sendable, Equatable {
+    package enum Parameter: Sendable {
         case variable(String)
         case positional(Int)
         /// One of `@ * # ? - $ !`.
         case special(UInt8)
+        case element(String, [WordPart])
+        /// `a[@]` or `a[*]`: the sign tells which.
+        case elements(String, UInt8)
+        /// `!a[@]` or `!a[*]`
+        case keys(String, UInt8)
+        /// `!name`: the variable whose name is the value.
+        case indirect(String)
+        /// `!prefix@` or `!prefix*`
+        case names(String, UInt8)
     }
 
     package enum Operation: Sendable {
@@ -123,6 +194,21 @@ package struct ParameterExpansion: Sendable {
         case whenUnset(UInt8, orEmpty: Bool, word: [WordPart])
         /// `#`, `##`, `%`, `%%`.
         case trim(suffix: Bool, longest: Bool, pattern: [WordPart])
+        /// `:offset:length`
+        case part(from: [WordPart], count: [WordPart]?)
+        /// `/`, `//`, `/#` and `/%`
+        case replace(Replacement, pattern: [WordPart], with: [WordPart])
+        /// `^`, `^^`, `,`, `,,`
+        case letters(isUpper: Bool, isAll: Bool, pattern: [WordPart])
+        /// `@Q` and its like.
+        case transform(UInt8)
+    }
+
+    package enum Replacement: Sendable {
+        case first
+        case all
+        case prefix
+        case suffix
     }
 
     package var parameter: Parameter

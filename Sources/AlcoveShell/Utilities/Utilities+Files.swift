@@ -32,10 +32,12 @@ extension Utilities {
     }
 
     @Sendable static func makeFolder(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("pv", valued: "m")
+        let options = try call.options(
+            "pv", valued: "m", longNames: ["--parents": "p", "--verbose": "v", "--mode=": "m"])
         guard !options.operands.isEmpty else { throw .failed("a name belongs after it") }
         return try each(call, options.operands) { path in
             if options.has("p") { return try call.shell.here.makeFolders(path) }
+            defer { if options.has("v") { try? call.write(Array("mkdir: created directory '\(path)'\n".utf8)) } }
             if (try? call.shell.here.linkStat(path)) != nil { throw ConfinementError.exists(path: path) }
             let parent = parts(path).parent
             guard try call.shell.here.stat(parent).kind == .folder else {
@@ -56,7 +58,7 @@ extension Utilities {
     }
 
     @Sendable static func remove(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("rRfivd")
+        let options = try call.options("rRfivdI", longNames: ["--recursive": "r", "--force": "f", "--verbose": "v"])
         if options.operands.isEmpty, !options.has("f") { throw .failed("a name belongs after it") }
         let isRecursive = options.has("r") || options.has("R")
         return try each(call, options.operands) { path in
@@ -72,20 +74,41 @@ extension Utilities {
             }
             if entry.kind == .folder, !isRecursive, !options.has("d") { throw ConfinementError.isFolder(path: path) }
             try here.remove(path, recursively: isRecursive)
+            if options.has("v") {
+                try call.write(Array("removed \(entry.kind == .folder ? "directory " : "")'\(path)'\n".utf8))
+            }
         }
     }
 
     @Sendable static func touch(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("acm")
+        let options = try call.options(
+            "acmh", valued: "drt", longNames: ["--date=": "d", "--reference=": "r", "--no-create": "c"])
         guard !options.operands.isEmpty else { throw .failed("a name belongs after it") }
+        var seconds: Int?
+        if let text = options.values["d"] {
+            seconds = DateText.seconds(text.text, now: time(nil), isUTC: false, zone: call.shell.value("TZ"))
+            if seconds == nil { throw .failed("\(shown(text)): this is no date here; date -d says which are") }
+        }
+        if let file = options.values["r"] {
+            let name = try call.shell.name(file)
+            seconds = Int(try call.confined { (here) throws(ConfinementError) in try here.stat(name) }.modified / 1000)
+        }
+        if let text = options.values["t"]?.text {
+            let digits = text.filter(\.isNumber)
+            guard digits.count >= 12, let year = Int(digits.prefix(4)),
+                let found = DateText.seconds(
+                    "\(year)-\(digits.dropFirst(4).prefix(2))-\(digits.dropFirst(6).prefix(2)) \(digits.dropFirst(8).prefix(2)):\(digits.dropFirst(10).prefix(2)):\(digits.count >= 14 ? digits.dropFirst(12).prefix(2) : "00")",
+                    now: 0, isUTC: false, zone: call.shell.value("TZ"))
+            else { throw .failed("\(text): -t takes CCYYMMDDhhmm.ss") }
+            seconds = found
+        }
         return try each(call, options.operands) { path in
-            if let entry = try? call.shell.here.stat(path) {
-                if entry.kind == .file {
-                    futimens(try call.shell.here.openForWriting(path, .append).descriptor, nil)
-                }
-            } else if !options.has("c") {
+            if (try? call.shell.here.stat(path)) == nil {
+                if options.has("c") { return }
                 _ = try call.shell.here.openForWriting(path, .append)
+                if seconds == nil { return }
             }
+            try call.shell.here.setModified(path, seconds: seconds)
         }
     }
 
@@ -112,7 +135,8 @@ extension Utilities {
     }
 
     @Sendable static func move(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("fivn")
+        let options = try call.options(
+            "fivnuT", valued: "t", longNames: ["--force": "f", "--no-clobber": "n", "--verbose": "v"])
         let (sources, target) = try targets(call, options.operands)
         return try each(call, sources) { path in
             let to = target(path)
@@ -127,7 +151,12 @@ extension Utilities {
     }
 
     @Sendable static func copy(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("rRafpivnT")
+        let options = try call.options(
+            "rRafpivnTLPdu", valued: "t",
+            longNames: [
+                "--recursive": "r", "--archive": "a", "--force": "f", "--no-clobber": "n", "--verbose": "v",
+                "--parents": "p", "--preserve": "p",
+            ])
         let (sources, target) = try targets(call, options.operands)
         let isRecursive = options.has("r") || options.has("R") || options.has("a")
         return try each(call, sources) { path in
@@ -189,13 +218,25 @@ extension Utilities {
             case .folder: try copyFolder(call, from, target, depth: depth + 1)
             case .file: try copyFile(call, from, target)
             // What a link means may be outside; nothing is made of it.
-            case .link, .special: try call.complain("\(from) is no file and is left out")
+            case .link:
+                // A link stays one when it leads to a place inside; its target is looked at by its letters.
+                let meant = try confined { () throws(ConfinementError) in try here.readLink(from) }
+                if (try? here.linkStat(target)) != nil {
+                    try confined { () throws(ConfinementError) in try here.remove(target) }
+                }
+                try confined { () throws(ConfinementError) in try here.makeLink(target, to: meant) }
+            case .special: try call.complain("\(from) is no file and is left out")
             }
         }
     }
 
     @Sendable static func list(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("1aAldFhRtrSp")
+        let options = try call.options(
+            "1aAldFhRtrSpQigonkNscxCmXUL",
+            longNames: [
+                "--all": "a", "--almost-all": "A", "--human-readable": "h", "--recursive": "R", "--reverse": "r",
+                "--color=": "?", "--color": "1", "--full-time": "l",
+            ])
         var status: Int32 = 0
         var files: [(String, FileEntry)] = []
         var folders: [String] = []
@@ -272,14 +313,12 @@ extension Utilities {
         }
         guard options.has("l") else { return Array(text.utf8) }
         let kind = [.folder: "d", .link: "l", .special: "c"][entry.kind] ?? "-"
-        let rights = entry.kind == .folder || entry.isExecutable ? "rwxr-xr-x" : "rw-r--r--"
-        var seconds = time_t(entry.modified / 1000)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        var buffer = [CChar](repeating: 0, count: 64)
-        let count = strftime(&buffer, buffer.count, "%b %e %H:%M", &parts)
-        let date = buffer.prefix(count).map { UInt8(bitPattern: $0) }.text
-        let bytes = "\(entry.bytes)"
+        let rights = rightsText(entry.rights)
+        let seconds = Int(entry.modified / 1000)
+        // Half a year back and more, the year says more than the hour.
+        let isOld = abs(time(nil) - seconds) > 15_778_476
+        let date = Clock.text(seconds, Array((isOld ? "%b %e  %Y" : "%b %e %H:%M").utf8), isUTC: false, zone: nil).text
+        let bytes = options.has("h") ? human(entry.bytes) : "\(entry.bytes)"
         let pad = String(repeating: " ", count: max(0, 9 - bytes.count))
         return Array("\(kind)\(rights) \(entry.links) user user \(pad)\(bytes) \(date) \(text)".utf8)
     }

@@ -1,41 +1,15 @@
 internal import AlcoveCore
 internal import AlcoveSandbox
 
-/// A regular expression of the C library, for lines without zero bytes.
-final class LibraryPattern {
-    private let raw = UnsafeMutablePointer<regex_t>.allocate(capacity: 1)
-
-    init(_ pattern: [UInt8], isExtended: Bool, foldsCase: Bool) throws(Flow) {
-        let flags = (isExtended ? REG_EXTENDED : 0) | (foldsCase ? REG_ICASE : 0)
-        let code = (pattern + [0]).withUnsafeBytes {
-            regcomp(raw, $0.bindMemory(to: CChar.self).baseAddress!, flags)
-        }
-        guard code == 0 else {
-            var buffer = [CChar](repeating: 0, count: 200)
-            regerror(code, raw, &buffer, buffer.count)
-            raw.deallocate()
-            throw .failed("\(shown(pattern)): \(buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.text)")
-        }
-    }
-
-    deinit {
-        regfree(raw)
-        raw.deallocate()
-    }
-
-    /// The first match at or after a place.
-    func match(_ line: [UInt8], from place: Int = 0) -> Range<Int>? {
-        var found = regmatch_t()
-        let code = (line + [0]).withUnsafeBytes { buffer in
-            regexec(
-                raw, buffer.baseAddress!.advanced(by: place).assumingMemoryBound(to: CChar.self), 1, &found,
-                place > 0 ? REG_NOTBOL : 0)
-        }
-        return code == 0 ? place + Int(found.rm_so)..<place + Int(found.rm_eo) : nil
-    }
-}
-
 extension Utilities {
+    @Sendable static func extendedGrep(_ call: UtilityCall) throws(Flow) -> Int32 {
+        try grep(UtilityCall(shell: call.shell, words: [call.words[0], Array("-E".utf8)] + call.words.dropFirst()))
+    }
+
+    @Sendable static func fixedGrep(_ call: UtilityCall) throws(Flow) -> Int32 {
+        try grep(UtilityCall(shell: call.shell, words: [call.words[0], Array("-F".utf8)] + call.words.dropFirst()))
+    }
+
     @Sendable static func grep(_ call: UtilityCall) throws(Flow) -> Int32 {
         do throws(Flow) { return try search(call) } catch {
             guard case .failed(let what) = error else { throw error }
@@ -45,7 +19,17 @@ extension Utilities {
     }
 
     private static func search(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("EFGivnclLqsowxhHrRa", valued: "efmABC")
+        let options = try call.options(
+            "EFGPivnclLqsowxhHrRaIzZUyb", valued: "efmABCdD",
+            longNames: [
+                "--include=": "1", "--exclude=": "2", "--exclude-dir=": "3", "--color=": "4", "--colour=": "4",
+                "--color": "a", "--line-number": "n", "--ignore-case": "i", "--invert-match": "v", "--count": "c",
+                "--recursive": "r", "--only-matching": "o", "--quiet": "q", "--silent": "q", "--extended-regexp": "E",
+                "--fixed-strings": "F", "--perl-regexp": "P", "--word-regexp": "w", "--line-regexp": "x",
+                "--files-with-matches": "l", "--files-without-match": "L", "--no-filename": "h", "--with-filename": "H",
+                "--max-count=": "m", "--after-context=": "A", "--before-context=": "B", "--context=": "C",
+                "--no-messages": "s", "--text": "a", "--regexp=": "e", "--file=": "f", "--null-data": "z",
+            ])
         var operands = options.operands
         var patterns: [[UInt8]] = []
         for (letter, value) in options.all {
@@ -62,16 +46,25 @@ extension Utilities {
             guard !operands.isEmpty else { throw .failed("a pattern belongs after it") }
             patterns = operands.removeFirst().split(separator: 10, omittingEmptySubsequences: false).map { Array($0) }
         }
+        if options.has("P") {
+            var portable: [[UInt8]] = []
+            for pattern in patterns { portable.append(try PerlPattern.portable(pattern)) }
+            patterns = portable
+        }
         let isRecursive = options.has("r") || options.has("R")
         let matcher = try LineMatcher(
-            patterns, isFixed: options.has("F"), isExtended: options.has("E"), foldsCase: options.has("i"),
+            patterns, isFixed: options.has("F"), isExtended: options.has("E") || options.has("P"),
+            foldsCase: options.has("i") || options.has("y"),
             wholeWords: options.has("w"), wholeLines: options.has("x"))
         var search = LineSearch(call: call, options: options, matcher: matcher)
         search.most = try call.number(options.values["m"]) ?? .max
         let around = try call.number(options.values["C"]) ?? 0
         search.before = try call.number(options.values["B"]) ?? around
         search.after = try call.number(options.values["A"]) ?? around
-        if isRecursive { operands = try files(call, operands.isEmpty ? [[46]] : operands, named: !operands.isEmpty) }
+        if isRecursive {
+            let filter = FileFilter(options)
+            operands = try files(call, operands.isEmpty ? [[46]] : operands, named: !operands.isEmpty, filter)
+        }
         search.showsNames = !options.has("h") && (options.has("H") || operands.count > 1 || isRecursive)
         if isRecursive, operands.isEmpty { return 1 }
         let isWhole = try call.eachInput(operands) { (name, source) throws(Flow) in
@@ -83,7 +76,9 @@ extension Utilities {
     }
 
     /// All files below folders, in order.
-    private static func files(_ call: UtilityCall, _ operands: [[UInt8]], named: Bool) throws(Flow) -> [[UInt8]] {
+    private static func files(
+        _ call: UtilityCall, _ operands: [[UInt8]], named: Bool, _ filter: FileFilter
+    ) throws(Flow) -> [[UInt8]] {
         var found: [[UInt8]] = []
         var pending = try operands.reversed().map { (operand) throws(Flow) in try call.shell.name(operand) }
         while let path = pending.popLast() {
@@ -93,12 +88,87 @@ extension Utilities {
                 continue
             }
             guard let inside = try? call.shell.here.list(path) else { continue }
-            for entry in inside.reversed() where entry.kind == .folder || entry.kind == .file {
+            for entry in inside.reversed() where filter.takes(entry) {
                 pending.append(
                     path == "." && !named ? entry.name : (path.hasSuffix("/") ? path : path + "/") + entry.name)
             }
         }
         return found
+    }
+}
+
+/// What `--include`, `--exclude` and `--exclude-dir` ask.
+private struct FileFilter {
+    private var included: [Pattern] = []
+    private var excluded: [Pattern] = []
+    private var excludedFolders: [Pattern] = []
+
+    init(_ options: UtilityCall.Options) {
+        for (letter, value) in options.all {
+            if letter == "1" { included.append(Pattern(value)) }
+            if letter == "2" { excluded.append(Pattern(value)) }
+            if letter == "3" { excludedFolders.append(Pattern(value)) }
+        }
+    }
+
+    func takes(_ entry: FileEntry) -> Bool {
+        let name = Array(entry.name.utf8)
+        switch entry.kind {
+        case .folder: return !excludedFolders.contains { $0.matches(name) }
+        case .file:
+            if excluded.contains(where: { $0.matches(name) }) { return false }
+            return included.isEmpty || included.contains { $0.matches(name) }
+        default: return false
+        }
+    }
+}
+
+/// Patterns of Perl's kind in terms of POSIX: what has no counterpart is refused.
+enum PerlPattern {
+    static func portable(_ text: [UInt8]) throws(Flow) -> [UInt8] {
+        var out: [UInt8] = []
+        var place = 0
+        var isInSet = false
+        let classes: [UInt8: String] = [100: "0-9", 119: "[:alnum:]_", 115: "[:space:]", 104: "[:blank:]"]
+        while place < text.count {
+            let byte = text[place]
+            place += 1
+            if byte == 92, place < text.count {
+                let letter = text[place]
+                place += 1
+                if let inside = classes[letter] {
+                    out += Array((isInSet ? inside : "[\(inside)]").utf8)
+                } else if let inside = classes[letter | 32], !isInSet, letter < 97 {
+                    out += Array("[^\(inside)]".utf8)
+                } else if letter == 110 || letter == 116 || letter == 114 || letter == 101 {
+                    out.append([110: 10, 116: 9, 114: 13, 101: 27][letter] ?? letter)
+                } else if letter == 75 || letter == 71 || letter == 82 || letter == 88 {
+                    throw .failed("\(shown(text)): \\\([letter].text) is Perl's and is not known here")
+                } else {
+                    out += isInSet && letter != 93 && letter != 92 ? [letter] : [92, letter]
+                }
+                continue
+            }
+            if byte == 91, !isInSet { isInSet = true } else if byte == 93, isInSet { isInSet = false }
+            if byte == 40, !isInSet, place < text.count, text[place] == 63 {
+                let next = place + 1 < text.count ? text[place + 1] : 0
+                if next == 58 {
+                    out.append(40)
+                    place += 2
+                    continue
+                }
+                throw .failed(
+                    "\(shown(text)): (? groups that look ahead or behind are not known here; use sed or awk for what they leave out"
+                )
+            }
+            if byte == 63, !isInSet, let last = out.last, [42, 43, 63, 125].contains(last), place >= 2,
+                text[place - 2] != 92
+            {
+                throw .failed("\(shown(text)): *? and +? are not known here; a set such as [^x]* says the same")
+            }
+            out.append(byte)
+        }
+        return out
     }
 }
 

@@ -4,30 +4,47 @@ extension Utilities {
     private struct Key {
         var first = (field: 1, byte: 1)
         var last: (field: Int, byte: Int)?
-        var isNumeric = false, isReversed = false, foldsCase = false, skipsBlanks = false
+        var isNumeric = false, isHuman = false, isVersion = false, isGeneral = false, isMonth = false
+        var isDictionary = false, isReversed = false, foldsCase = false, skipsBlanks = false
         var hasOwn = false
     }
 
     @Sendable static func sort(_ call: UtilityCall) throws(Flow) -> Int32 {
         let options: UtilityCall.Options
-        do throws(Flow) { options = try call.options("nrufbscC", valued: "kto") } catch {
+        do throws(Flow) {
+            options = try call.options(
+                "nrufbscCzhVgMRdim", valued: "ktoST",
+                longNames: [
+                    "--numeric-sort": "n", "--reverse": "r", "--unique": "u", "--key=": "k", "--field-separator=": "t",
+                    "--stable": "s", "--human-numeric-sort": "h", "--version-sort": "V", "--ignore-case": "f",
+                    "--output=": "o", "--zero-terminated": "z", "--parallel=": "S",
+                ])
+        } catch {
             guard case .failed(let what) = error else { throw error }
             try call.complain(what)
             return 2
         }
         var global = Key()
         global.isNumeric = options.has("n")
+        global.isHuman = options.has("h")
+        global.isVersion = options.has("V")
+        global.isGeneral = options.has("g")
+        global.isMonth = options.has("M")
+        global.isDictionary = options.has("d")
         global.isReversed = options.has("r")
         global.foldsCase = options.has("f")
         global.skipsBlanks = options.has("b")
         var keys: [Key] = []
         for (letter, value) in options.all where letter == "k" { try keys.append(key(value, global)) }
         let separator = options.values["t"]
-        if let separator, separator.count != 1 { throw .failed("the separator of -t is one byte") }
+        let end: UInt8 = options.has("z") ? 0 : 10
+        if let separator, separator.count != 1, separator != [92, 48] {
+            throw .failed("the separator of -t is one byte")
+        }
         var lines: [[UInt8]] = []
         let isWhole = try call.eachInput(options.operands) { (_, source) throws(Flow) in
             let all = try call.all(source)
-            var parts = all.split(separator: 10, omittingEmptySubsequences: false)
+            var parts = all.split(separator: end, omittingEmptySubsequences: false)
             if parts.last?.isEmpty == true { parts.removeLast() }
             lines += parts.map { Array($0) }
         }
@@ -42,6 +59,22 @@ extension Utilities {
                 var result: Int
                 if key.isNumeric {
                     result = numeric(x, y)
+                } else if key.isHuman {
+                    let (one, two) = (humanScale(x), humanScale(y))
+                    result = one != two ? (one < two ? -1 : 1) : numeric(x, y)
+                } else if key.isVersion {
+                    result = versions(x, y)
+                } else if key.isGeneral {
+                    let (one, two) = (AwkNumber.prefix(Array(x)), AwkNumber.prefix(Array(y)))
+                    result = one < two ? -1 : one > two ? 1 : 0
+                } else if key.isMonth {
+                    result = month(x) - month(y)
+                } else if key.isDictionary {
+                    let one = x.filter { $0.isBlank || ($0.isInName && $0 != 95) }
+                    let two = y.filter { $0.isBlank || ($0.isInName && $0 != 95) }
+                    result = compare(
+                        key.foldsCase ? one.map(raised)[...] : one[...], key.foldsCase ? two.map(raised)[...] : two[...]
+                    )
                 } else if key.foldsCase {
                     result = compare(x.map(raised)[...], y.map(raised)[...])
                 } else {
@@ -70,7 +103,11 @@ extension Utilities {
             }
             return 0
         }
-        lines.sort(by: precedes)
+        if options.has("R") {
+            lines.shuffle()
+        } else if !options.has("m") || lines.count > 1 {
+            lines.sort(by: precedes)
+        }
         try control.check()
         if options.has("u") {
             var kept: [[UInt8]] = []
@@ -79,11 +116,14 @@ extension Utilities {
         }
         if let path = options.values["o"] {
             guard let sink = try call.shell.open(path, for: .truncating).sink else { return 2 }
-            try sink.write(Array((lines + [[]]).joined(separator: [10])))
+            try sink.write(Array((lines + [[]]).joined(separator: [end])))
             return 0
         }
         var writer = BlockWriter(call)
-        for line in lines { try writer.line(line) }
+        for line in lines {
+            try writer.add(line)
+            try writer.add([end])
+        }
         try writer.flush()
         return 0
     }
@@ -107,6 +147,12 @@ extension Utilities {
                 key.hasOwn = true
                 switch letter {
                 case 110: key.isNumeric = true
+                case 104: key.isHuman = true
+                case 86: key.isVersion = true
+                case 103: key.isGeneral = true
+                case 77: key.isMonth = true
+                case 100: key.isDictionary = true
+                case 105: break
                 case 114: key.isReversed = true
                 case 102: key.foldsCase = true
                 case 98: key.skipsBlanks = true
@@ -123,6 +169,11 @@ extension Utilities {
         if ends.count > 1 { key.last = try place(ends[1], 0) }
         if !key.hasOwn {
             key.isNumeric = global.isNumeric
+            key.isHuman = global.isHuman
+            key.isVersion = global.isVersion
+            key.isGeneral = global.isGeneral
+            key.isMonth = global.isMonth
+            key.isDictionary = global.isDictionary
             key.isReversed = global.isReversed
             key.foldsCase = global.foldsCase
             key.skipsBlanks = global.skipsBlanks
@@ -166,6 +217,43 @@ extension Utilities {
             }
         }
         return line[start..<max(start, end)]
+    }
+
+    /// The power of the unit after the number: 0 for none, negative for numbers below zero.
+    private static func humanScale(_ text: ArraySlice<UInt8>) -> Int {
+        let start = text.drop { $0.isBlank }
+        let isNegative = start.first == 45
+        let rest = start.drop { $0 == 45 }.drop { $0.isDigit || $0 == 46 }
+        let unit = rest.first.flatMap { Array("KMGTPEZY".utf8).firstIndex(of: $0 == 107 ? 75 : $0) }.map { $0 + 1 } ?? 0
+        let digits = start.drop { $0 == 45 }.prefix { $0.isDigit || $0 == 46 }
+        if digits.allSatisfy({ $0 == 48 || $0 == 46 }) { return 0 }
+        return isNegative ? -unit - 1 : unit + 1
+    }
+
+    private static func month(_ text: ArraySlice<UInt8>) -> Int {
+        let name = Array(text.drop { $0.isBlank }.prefix(3).map(raised)).text
+        return
+            (["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"].firstIndex(of: name)
+            ?? -1) + 1
+    }
+
+    /// Runs of digits by their number, the rest by their bytes.
+    private static func versions(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Int {
+        var (x, y) = (a, b)
+        while !x.isEmpty || !y.isEmpty {
+            let (textX, textY) = (x.prefix { !$0.isDigit }, y.prefix { !$0.isDigit })
+            if !textX.elementsEqual(textY) { return compare(textX, textY) }
+            x = x.dropFirst(textX.count)
+            y = y.dropFirst(textY.count)
+            let (digitsX, digitsY) = (x.prefix { $0.isDigit }, y.prefix { $0.isDigit })
+            let (one, two) = (digitsX.drop { $0 == 48 }, digitsY.drop { $0 == 48 })
+            if one.count != two.count { return one.count - two.count }
+            let order = compare(one, two)
+            if order != 0 { return order }
+            x = x.dropFirst(digitsX.count)
+            y = y.dropFirst(digitsY.count)
+        }
+        return 0
     }
 
     /// By the number at the start; digits of any length.

@@ -2,19 +2,45 @@ internal import AlcoveCore
 
 extension Utilities {
     @Sendable static func cat(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("nu")
+        let options = try call.options(
+            "nubsAEeTtv", longNames: ["--number": "n", "--show-all": "A", "--show-ends": "E", "--squeeze-blank": "s"])
         var number = 0
+        var wasEmpty = false
+        let changes = !options.flags.subtracting(["u"]).isEmpty
+        let showsEnds = options.has("A") || options.has("E") || options.has("e")
+        let showsTabs = options.has("A") || options.has("T") || options.has("t")
+        let showsOthers = options.has("A") || options.has("e") || options.has("t") || options.has("v")
+        func visible(_ line: [UInt8]) -> [UInt8] {
+            guard showsTabs || showsOthers else { return line }
+            var out: [UInt8] = []
+            for byte in line {
+                if byte == 9 {
+                    out += showsTabs ? [94, 73] : [9]
+                } else if !showsOthers {
+                    out.append(byte)
+                } else {
+                    let low = byte & 0x7F
+                    if byte >= 0x80 { out += [77, 45] }
+                    out += low < 32 ? [94, low + 64] : low == 127 ? [94, 63] : [low]
+                }
+            }
+            return out
+        }
         let isWhole = try call.eachInput(options.operands) { (_, source) throws(Flow) in
-            if options.has("n") {
+            if changes {
                 var lines = LineReader(source)
                 var writer = BlockWriter(call)
                 while let line = try lines.next() {
-                    number += 1
-                    let digits = "\(number)"
-                    try writer.add(String(repeating: " ", count: max(0, 6 - digits.count)).utf8)
-                    try writer.add("\(digits)\t".utf8)
-                    try writer.add(line)
-                    if lines.hadEnd { try writer.add([10]) }
+                    if options.has("s"), line.isEmpty, wasEmpty { continue }
+                    wasEmpty = line.isEmpty
+                    if options.has("b") ? !line.isEmpty : options.has("n") {
+                        number += 1
+                        let digits = "\(number)"
+                        try writer.add(String(repeating: " ", count: max(0, 6 - digits.count)).utf8)
+                        try writer.add("\(digits)\t".utf8)
+                    }
+                    try writer.add(visible(line))
+                    if lines.hadEnd { try writer.add(showsEnds ? [36, 10] : [10]) }
                 }
                 return try writer.flush()
             }
@@ -53,11 +79,12 @@ extension Utilities {
 
     /// `-5` for `-n 5`, as everybody writes it.
     private static func withOldCount(_ call: UtilityCall) -> UtilityCall {
-        guard call.words.count > 1, call.words[1].count > 1, call.words[1][0] == 45,
+        guard call.words.count > 1, call.words[1].count > 1,
+            call.words[1][0] == 45 || (call.words[1][0] == 43 && call.words[0].last == 108),
             call.words[1].dropFirst().allSatisfy(\.isDigit)
         else { return call }
         var words = call.words
-        words[1] = Array("-n".utf8) + words[1].dropFirst()
+        words[1] = Array("-n".utf8) + (words[1][0] == 43 ? words[1] : Array(words[1].dropFirst()))
         return UtilityCall(shell: call.shell, words: words)
     }
 
@@ -69,7 +96,8 @@ extension Utilities {
 
     @Sendable static func head(_ given: UtilityCall) throws(Flow) -> Int32 {
         let call = withOldCount(given)
-        let options = try call.options("qv", valued: "nc")
+        let options = try call.options(
+            "qv", valued: "nc", longNames: ["--lines=": "n", "--bytes=": "c", "--quiet": "q"])
         let lines = try call.number(options.values["n"]) ?? 10
         let bytes = try call.number(options.values["c"])
         var isFirst = true
@@ -96,7 +124,8 @@ extension Utilities {
 
     @Sendable static func tail(_ given: UtilityCall) throws(Flow) -> Int32 {
         let call = withOldCount(given)
-        let options = try call.options("qv", valued: "nc")
+        let options = try call.options(
+            "qvfF", valued: "nc", longNames: ["--lines=": "n", "--bytes=": "c", "--quiet": "q"])
         let isBytes = options.values["c"] != nil
         let text = options.values["c"] ?? options.values["n"] ?? Array("10".utf8)
         let fromStart = text.first == 43
@@ -143,19 +172,26 @@ extension Utilities {
 
     @Sendable static func count(_ call: UtilityCall) throws(Flow) -> Int32 {
         let options = try call.options("lwcmL")
-        struct Counts { var lines = 0, words = 0, characters = 0, bytes = 0 }
+        struct Counts { var lines = 0, words = 0, characters = 0, bytes = 0, longest = 0 }
         let wanted = options.flags.isEmpty ? Set("lwc") : options.flags
         var rows: [(Counts, [UInt8])] = []
         var total = Counts()
         let isWhole = try call.eachInput(options.operands) { (name, source) throws(Flow) in
             var counts = Counts()
             var isInWord = false
+            var columns = 0
             while true {
                 let piece = try source.read(1 << 16, isLine: false)
                 if piece.isEmpty { break }
                 counts.bytes += piece.count
                 for byte in piece {
-                    if byte == 10 { counts.lines += 1 }
+                    if byte == 10 {
+                        counts.lines += 1
+                        columns = 0
+                    } else if byte & 0xC0 != 0x80 {
+                        columns = byte == 9 ? columns / 8 * 8 + 8 : columns + 1
+                        counts.longest = max(counts.longest, columns)
+                    }
                     if byte & 0xC0 != 0x80 { counts.characters += 1 }
                     let isSpace = byte == 32 || (9...13).contains(byte)
                     if !isSpace, !isInWord { counts.words += 1 }
@@ -163,20 +199,24 @@ extension Utilities {
                 }
             }
             rows.append((counts, options.operands.isEmpty ? [] : name))
+            total.longest = max(total.longest, counts.longest)
             total.lines += counts.lines
             total.words += counts.words
             total.characters += counts.characters
             total.bytes += counts.bytes
         }
         if options.operands.count > 1 { rows.append((total, Array("total".utf8))) }
-        let columns = wanted.intersection("lwmc").count
+        let columns = wanted.intersection("lwmcL").count
         // As wide as the largest number; seven where the size is not known beforehand.
-        let isStandardInput = options.operands.isEmpty || options.operands.contains([45])
+        let isStandardInput =
+            (options.operands.isEmpty || options.operands.contains([45]))
+            && !(call.shell.state.files[0]?.source is FileStream)
         let width = columns == 1 && rows.count == 1 ? 1 : isStandardInput ? 7 : "\(total.bytes)".count
         for (counts, name) in rows {
             var columns: [String] = []
             for (letter, value) in [
                 ("l", counts.lines), ("w", counts.words), ("m", counts.characters), ("c", counts.bytes),
+                ("L", counts.longest),
             ]
             where wanted.contains(Character(letter)) {
                 let digits = "\(value)"
@@ -188,50 +228,82 @@ extension Utilities {
     }
 
     @Sendable static func unique(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("cdui")
+        let options = try call.options(
+            "cduiDz", valued: "fsw",
+            longNames: ["--count": "c", "--repeated": "d", "--unique": "u", "--ignore-case": "i"])
         let operands = options.operands
         guard operands.count < 3 else { throw .failed("it takes one input and one output") }
+        let skippedFields = try call.number(options.values["f"]) ?? 0
+        let skipped = try call.number(options.values["s"]) ?? 0
+        let most = try call.number(options.values["w"]) ?? .max
         var sink: (any ByteSink)?
         if operands.count == 2 { sink = try call.shell.open(operands[1], for: .truncating).sink }
-        func emit(_ line: [UInt8], _ count: Int) throws(Flow) {
+        var writer = BlockWriter(call)
+        func write(_ bytes: [UInt8]) throws(Flow) {
+            if let sink { try sink.write(bytes) } else { try writer.add(bytes) }
+        }
+        func emit(_ lines: [[UInt8]], _ count: Int) throws(Flow) {
+            if options.has("D") {
+                if count > 1 { for line in lines { try write(line + [10]) } }
+                return
+            }
             if options.has("d"), count < 2 { return }
             if options.has("u"), count > 1 { return }
-            var out = line + [10]
+            var out = lines[0] + [10]
             if options.has("c") {
                 let digits = "\(count)"
                 out = Array((String(repeating: " ", count: max(0, 7 - digits.count)) + digits + " ").utf8) + out
             }
-            if let sink { try sink.write(out) } else { try call.write(out) }
+            try write(out)
         }
-        func key(_ line: [UInt8]) -> [UInt8] { options.has("i") ? line.map(lowered) : line }
+        func key(_ line: [UInt8]) -> [UInt8] {
+            var place = 0
+            for _ in 0..<skippedFields {
+                while place < line.count, line[place].isBlank { place += 1 }
+                while place < line.count, !line[place].isBlank { place += 1 }
+            }
+            let rest = Array(line.dropFirst(place).dropFirst(skipped).prefix(most))
+            return options.has("i") ? rest.map(lowered) : rest
+        }
         let isWhole = try call.eachInput(Array(operands.prefix(1))) { (_, source) throws(Flow) in
             var lines = LineReader(source)
-            var current: [UInt8]?
+            var current: [[UInt8]] = []
+            var currentKey: [UInt8] = []
             var count = 0
             while let line = try lines.next() {
-                if let same = current, key(same) == key(line) {
+                let lineKey = key(line)
+                if count > 0, currentKey == lineKey {
                     count += 1
+                    if options.has("D") { current.append(line) }
                     continue
                 }
-                if let current { try emit(current, count) }
-                current = line
+                if count > 0 { try emit(current, count) }
+                current = [line]
+                currentKey = lineKey
                 count = 1
             }
-            if let current { try emit(current, count) }
+            if count > 0 { try emit(current, count) }
         }
+        try writer.flush()
         return isWhole ? 0 : 1
     }
 
     static func lowered(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte + 32 : byte }
 
     @Sendable static func cut(_ call: UtilityCall) throws(Flow) -> Int32 {
-        let options = try call.options("sn", valued: "bcfd")
-        let kinds = options.all.filter { $0.letter != "d" }
+        let options = try call.options(
+            "snzC", valued: "bcfd",
+            longNames: [
+                "--complement": "C", "--output-delimiter=": "o", "--delimiter=": "d", "--fields=": "f",
+                "--characters=": "c", "--bytes=": "b", "--only-delimited": "s",
+            ])
+        let kinds = options.all.filter { "bcf".contains($0.letter) }
         guard kinds.count == 1 else { throw .failed("one of -b, -c and -f belongs after it, with a list") }
         let ranges = try ranges(kinds[0].value)
         let delimiter = options.values["d"] ?? [9]
         guard delimiter.count == 1 else { throw .failed("the delimiter is one byte") }
-        func isIn(_ number: Int) -> Bool { ranges.contains { $0.contains(number) } }
+        let between = options.values["o"] ?? (kinds[0].letter == "f" ? delimiter : [])
+        func isIn(_ number: Int) -> Bool { ranges.contains { $0.contains(number) } != options.has("C") }
         let isWhole = try call.eachInput(options.operands) { (_, source) throws(Flow) in
             var lines = LineReader(source)
             var writer = BlockWriter(call)
@@ -243,7 +315,7 @@ extension Utilities {
                     }
                     let fields = line.split(separator: delimiter[0], omittingEmptySubsequences: false)
                     let chosen = fields.enumerated().filter { isIn($0.offset + 1) }.map(\.element)
-                    try writer.line(Array(chosen.joined(separator: delimiter)))
+                    try writer.line(Array(chosen.joined(separator: between)))
                 } else {
                     try writer.line(line.enumerated().filter { isIn($0.offset + 1) }.map(\.element))
                 }

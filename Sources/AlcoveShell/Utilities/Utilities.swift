@@ -4,15 +4,37 @@ typealias Utility = @Sendable (UtilityCall) throws(Flow) -> Int32
 
 /// The programs a script may expect, as functions: bytes in, bytes out.
 enum Utilities {
-    static let all: [String: Utility] = [
-        "basename": baseName, "cat": cat, "cp": copy, "cut": cut, "dirname": folderName, "env": environment,
-        "grep": grep, "head": head, "ls": list, "mkdir": makeFolder, "mv": move, "rm": remove, "rmdir": removeFolder,
-        "seq": sequence, "sh": shell, "sleep": sleep, "sort": sort, "tail": tail, "tee": tee, "touch": touch,
-        "tr": translate,
-        "uniq": unique, "wc": count, "yes": yes,
+    static let all: [String: Utility] = [textTable, fileTable, systemTable, answers].reduce(into: [:]) { all, table in
+        all.merge(table) { one, _ in one }
+    }
+
+    private static let textTable: [String: Utility] = [
+        "awk": awk, "base64": base64, "cat": cat, "cksum": checksum, "cmp": compareBytes, "column": column,
+        "comm": common, "cut": cut, "diff": diff, "egrep": extendedGrep, "expand": expand, "fgrep": fixedGrep,
+        "fmt": fmt, "fold": fold, "gawk": awk, "grep": grep, "head": head, "hexdump": hexDump, "join": join, "jq": jq,
+        "less": cat, "mawk": awk, "md5sum": md5, "more": cat, "nl": numberedLines, "od": octalDump, "paste": paste,
+        "patch": patch, "rev": reversedCharacters, "sed": sed, "sha1sum": sha1, "sha256sum": sha256,
+        "sha384sum": sha384, "sha512sum": sha512, "shuf": shuffle, "sort": sort, "split": split, "tac": reversedLines,
+        "tail": tail, "tee": tee, "tr": translate, "tsort": topologicalSort, "unexpand": unexpand, "uniq": unique,
+        "wc": count, "xxd": xxd, "yes": yes,
     ]
 
-    static let names = all.keys.sorted()
+    private static let fileTable: [String: Utility] = [
+        "basename": baseName, "chmod": changeRights, "cp": copy, "df": diskFree, "dirname": folderName, "du": diskUse,
+        "file": kindOfFile, "find": find, "gunzip": gunzip, "gzip": gzip, "ln": link, "ls": list, "mkdir": makeFolder,
+        "mktemp": makeTemporary, "mv": move, "readlink": readLink, "realpath": realPath, "rm": remove,
+        "rmdir": removeFolder, "stat": status, "tar": tar, "touch": touch, "truncate": truncate, "unzip": unzip,
+        "zcat": zcat, "zip": zip,
+    ]
+
+    private static let systemTable: [String: Utility] = [
+        "bash": shell, "cal": calendar, "dash": shell, "date": date, "env": environment, "expr": expr,
+        "factor": factor, "nice": plainRun, "nohup": plainRun, "numfmt": numberFormat, "printenv": printEnvironment,
+        "seq": sequence, "sh": shell, "sleep": sleep, "stdbuf": plainRun, "time": timed, "timeout": timeout,
+        "which": which, "xargs": xargs,
+    ]
+
+    static let names: [String] = all.keys.sorted()
 
     @Sendable static func yes(_ call: UtilityCall) throws(Flow) -> Int32 {
         let words = call.words.dropFirst()
@@ -28,12 +50,8 @@ enum Utilities {
         guard call.words.count > 1 else { throw .failed("a number of seconds belongs after it") }
         var total = 0.0
         for word in call.words.dropFirst() {
-            var text = word.text
-            let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-            let unit = text.last.flatMap { units[$0] }
-            if unit != nil { text.removeLast() }
-            guard let seconds = Double(text), seconds >= 0 else { throw .failed("\(shown(word)) is not a time") }
-            total += seconds * (unit ?? 1)
+            guard let seconds = Seconds.read(word) else { throw .failed("\(shown(word)) is not a time") }
+            total += seconds
         }
         try call.control.sleep(seconds: total)
         return 0
@@ -42,9 +60,21 @@ enum Utilities {
     @Sendable static func sequence(_ call: UtilityCall) throws(Flow) -> Int32 {
         var words = Array(call.words.dropFirst())
         var separator: [UInt8] = [10]
-        if let word = words.first, word.starts(with: Array("-s".utf8)), words.count > 1 {
-            separator = word.count > 2 ? Array(word.dropFirst(2)) : words.remove(at: 1)
+        var isPadded = false
+        var format: [UInt8]?
+        while let word = words.first, word.count > 1, word[0] == 45, !word[1].isDigit, word[1] != 46 {
             words.removeFirst()
+            if word == [45, 45] { break }
+            switch word[1] {
+            case 119: isPadded = true
+            case 115, 102:
+                guard let value = word.count > 2 ? Array(word.dropFirst(2)) : words.isEmpty ? nil : words.removeFirst()
+                else {
+                    throw .failed("the option \(word.text) needs a value")
+                }
+                if word[1] == 115 { separator = value } else { format = value }
+            default: throw .failed("there is no option \(shown(word)). It has: -w -s TEXT -f FORMAT")
+            }
         }
         guard (1...3).contains(words.count) else { throw .failed("it takes LAST, FIRST LAST or FIRST STEP LAST") }
         var numbers: [Double] = []
@@ -62,13 +92,31 @@ enum Utilities {
         let step = numbers.count > 2 ? numbers[1] : 1
         let last = numbers[numbers.count - 1]
         guard step != 0 else { throw .failed("a step of 0 never ends") }
+        if let format, AwkNumber.printed(format.text.replacing("%%", with: ""), 1.0).isEmpty || !format.contains(37) {
+            throw .failed("\(shown(format)): a conversion such as %g belongs into it")
+        }
+        if let format,
+            let letter = format.text.replacing("%%", with: "").split(separator: "%").last?.first(where: { $0.isLetter }
+            ),
+            !"aefgEFG".contains(letter)
+        {
+            throw .failed("\(shown(format)): the conversion is one of %e %f %g")
+        }
+        func text(_ value: Double) -> [UInt8] { AwkNumber.printed("%.\(places)f", value) }
+        let width = isPadded ? max(text(first).count, text(last).count) : 0
         var writer = BlockWriter(call)
         var index = 0.0
         while true {
             let value = first + index * step
             if step > 0 ? value > last + 1e-9 * abs(step) : value < last - 1e-9 * abs(step) { break }
             if index > 0 { try writer.add(separator) }
-            if places == 0, abs(value) < 1e15 {
+            if let format {
+                try writer.add(AwkNumber.printed(format.text, value))
+            } else if isPadded {
+                var digits = text(value)
+                while digits.count < width { digits.insert(48, at: digits.first == 45 ? 1 : 0) }
+                try writer.add(digits)
+            } else if places == 0, abs(value) < 1e15 {
                 try writer.add("\(Int64(value))".utf8)
             } else {
                 var buffer = [CChar](repeating: 0, count: 400)
@@ -151,6 +199,10 @@ enum Utilities {
                 continue
             }
             for letter in word.dropFirst() where letter != 115 && letter != 99 {
+                if letter == 111 {
+                    if let name = rest.popFirst() { try Builtins.setOption(copy, name.text, true) }
+                    continue
+                }
                 if word[0] == 45 { copy.state.options.letters.insert(letter) }
             }
             guard word.contains(99) else { continue }

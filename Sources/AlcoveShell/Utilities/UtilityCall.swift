@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import AlcoveSandbox
 
 /// One run of a utility: its words and the shell whose descriptors, folder and limits it uses.
 struct UtilityCall {
@@ -21,7 +22,10 @@ struct UtilityCall {
     ///   - flags: Letters that stand alone.
     ///   - valued: Letters that take a value.
     ///   - stopsEarly: Whether the first operand ends the options, as for commands that run others.
-    func options(_ flags: String, valued: String = "", stopsEarly: Bool = false) throws(Flow) -> Options {
+    ///   - longNames: Letters by long names; one that ends in an equals sign takes a value.
+    func options(
+        _ flags: String, valued: String = "", stopsEarly: Bool = false, longNames: [String: Character] = [:]
+    ) throws(Flow) -> Options {
         var options = Options()
         var rest = words.dropFirst()
         while let word = rest.popFirst() {
@@ -31,6 +35,16 @@ struct UtilityCall {
                 continue
             }
             if word == [45, 45] { break }
+            if word[1] == 45, let letter = longNames[word.text] {
+                options.flags.insert(letter)
+                continue
+            }
+            if word[1] == 45, let sign = word.firstIndex(of: 61), let letter = longNames[Array(word[...sign]).text] {
+                let value = Array(word[(sign + 1)...])
+                options.values[letter] = value
+                options.all.append((letter, value))
+                continue
+            }
             if word[1] == 45 { throw .failed("there is no option \(shown(word)). It has: \(usage(flags, valued))") }
             var place = 1
             while place < word.count {
@@ -63,6 +77,65 @@ struct UtilityCall {
         guard let value else { return nil }
         guard let number = Int(value.text) else { throw .failed("\(shown(value)) is not a number") }
         return number
+    }
+
+    // MARK: Files
+
+    /// Something done with the workspace; a refusal is a fault of the utility.
+    func confined<Value>(
+        _ body: (ConfinedPaths) throws(ConfinementError) -> Value
+    ) throws(Flow) -> Value {
+        do throws(ConfinementError) { return try body(shell.here) } catch { throw .failed(error.sentence) }
+    }
+
+    /// The same, where the rest goes on: a refusal is said, and nil given back.
+    func trying<Value>(
+        _ body: (ConfinedPaths) throws(ConfinementError) -> Value
+    ) throws(Flow) -> Value? {
+        do throws(ConfinementError) { return try body(shell.here) } catch {
+            try complain(error.sentence)
+            return nil
+        }
+    }
+
+    // MARK: Other commands
+
+    /// Runs a command as a program of its own would: nothing it changes stays.
+    func run(_ words: [[UInt8]], in folder: String? = nil, withInput input: OpenFile? = nil) throws(Flow) -> Int32 {
+        guard let first = words.first else { return 0 }
+        let copy = shell.subshell()
+        copy.depth = shell.depth + 1
+        copy.tested = 0
+        copy.running = nil
+        copy.state.functions = [:]
+        if let input { copy.state.files[0] = input }
+        if let folder { try enter(folder, copy) }
+        let status = copy.finish { (shell) throws(Flow) in try shell.run(words, named: first.text) }
+        try control.check()
+        return status
+    }
+
+    /// The same beside this one, perhaps to be stopped by itself.
+    func start(
+        _ words: [[UInt8]], input: OpenFile? = nil, output: OpenFile? = nil, under own: RunControl? = nil
+    ) throws(Flow) -> Job {
+        let copy = shell.subshell(under: own)
+        copy.tested = 0
+        copy.running = nil
+        copy.state.functions = [:]
+        if let input { copy.state.files[0] = input }
+        if let output { copy.state.files[1] = output }
+        return try shell.start(copy) { (shell) throws(Flow) in
+            if let first = words.first { try shell.run(words, named: first.text) }
+        }
+    }
+
+    private func enter(_ folder: String, _ copy: Shell) throws(Flow) {
+        if folder.hasPrefix("/") {
+            copy.state.folder = folder
+        } else if folder != "." {
+            copy.state.folder += "/" + folder
+        }
     }
 
     // MARK: Streams
