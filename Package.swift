@@ -34,6 +34,7 @@ let package = Package(
         .target(name: "AlcoveSandbox", dependencies: ["AlcoveCore", "CPosixShim"]),
         .target(name: "AlcoveShell", dependencies: ["AlcoveCore", "AlcoveSandbox", "CZlib"]),
         .target(name: "AlcoveDownloads", dependencies: ["AlcoveCore", "AlcoveSandbox", curl]),
+        .target(name: "AlcoveRemote", dependencies: ["AlcoveCore", "AlcoveDownloads"]),
         .target(name: "AlcoveWorkspace", dependencies: ["AlcoveCore", "AlcoveStorage"]),
         .target(
             name: "AlcoveAgent", dependencies: ["AlcoveCore", "AlcoveStorage", "AlcoveSandbox", "AlcoveWorkspace"]),
@@ -46,7 +47,7 @@ let package = Package(
             name: "alcove",
             dependencies: [
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveSandbox", "AlcoveAgent",
-                "AlcoveDownloads", "AlcoveServer", "AlcoveShell", "AlcoveWorkspace",
+                "AlcoveDownloads", "AlcoveRemote", "AlcoveServer", "AlcoveShell", "AlcoveWorkspace",
             ]),
         // A folder of a test's own, for all of them.
         .target(name: "TestFolder", dependencies: ["AlcoveCore"], path: "Tests/Support/TestFolder"),
@@ -72,6 +73,7 @@ let package = Package(
         .testTarget(
             name: "AlcoveShellTests", dependencies: ["AlcoveShell", "AlcoveSandbox", "AlcoveCore", "CPosixShim"],
             exclude: ["Fixtures"]),
+        .testTarget(name: "AlcoveRemoteTests", dependencies: ["AlcoveRemote", "AlcoveDownloads", "AlcoveCore"]),
         .testTarget(name: "AlcoveDownloadsTests", dependencies: ["AlcoveDownloads", "AlcoveCore"]),
         .testTarget(
             name: "AlcoveServerTests",

@@ -4,11 +4,12 @@ import { make } from "./elements.js";
 import { openSheet } from "./sheet.js";
 import { t } from "./strings.js";
 
-export function openAbout(engine) {
+/** `server` answers in place of this device; null when none does. */
+export function openAbout(engine, server) {
     return openSheet({ id: "about", title: t("about") }, (body) => {
         const licences = make("a", "text", t("aboutLicenses"));
         Object.assign(licences, { href: "vendor/LICENSES.txt", target: "_blank", rel: "noopener" });
-        body.append(make("p", "", t("aboutBody")));
+        body.append(make("p", "", server === null ? t("aboutBody") : t("aboutBodyServer", server)));
         if (typeof engine === "string" && engine !== "") body.append(make("p", "now", t("settingsNow", engine)));
         body.append(make("p", "hint", t("aboutLibraries")), licences);
     });

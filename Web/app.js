@@ -51,7 +51,9 @@ page.composer = new Composer({
 }, {
     tools: setTools, send: (text) => page.sending.send(text), stop: () => page.link.dispatch({ type: "stop" }),
     draft: (text) => keepText(page.chats.current, text),
-    attach: () => attempt(async () => (await load("./attach-sheet.js")).openAttachSheet((files) => page.attachments.add(files))),
+    attach: () => attempt(async () => (await load("./attach-sheet.js")).openAttachSheet(
+        (files) => page.attachments.add(files), page.model.server,
+    )),
     paste: (clipboard) => page.attachments.paste(clipboard), cancelEdit: () => page.sending.cancelEdit(),
 });
 page.attachments = new Attachments($("attachments"), host.upload, {
@@ -73,6 +75,7 @@ page.drawer = new Drawer({
 });
 page.model = new Model({
     button: $("model"), name: $("model-name"), sub: $("model-sub"), progress: $("model-progress"), gauge: $("gauge"),
+    privacy: $("privacy"),
     empty: {
         title: $("empty-title"), body: $("empty-body"), command: $("empty-command"), examples: $("examples"),
         choose: $("empty-choose"),
@@ -94,7 +97,7 @@ page.places = {
             await page.chats.open("new");
         },
     })),
-    about: () => attempt(async () => (await load("./about.js")).openAbout(page.model.facts.engine?.engine)),
+    about: () => attempt(async () => (await load("./about.js")).openAbout(page.model.facts.engine?.engine, page.model.server)),
 };
 
 page.attachments.acceptDrops($("main"));

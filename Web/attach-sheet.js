@@ -12,8 +12,8 @@ const CHOICES = [
     ["file", "attachFile", { accept: ANYTHING, multiple: true }],
 ];
 
-/** `chosen(files)` hears what was picked. */
-export function openAttachSheet(chosen) {
+/** `chosen(files)` hears what was picked; `server` answers in place of this device, or is null. */
+export function openAttachSheet(chosen, server) {
     return openSheet({ id: "attach-sheet", title: t("attachTitle") }, (body, sheet) => {
         const list = make("div", "choices");
         for (const [symbol, words, options] of CHOICES) {
@@ -28,6 +28,6 @@ export function openAttachSheet(chosen) {
             });
             list.append(actionRow(symbol, t(words), () => input.click()), input);
         }
-        body.append(list, make("p", "hint", t("attachHint")));
+        body.append(list, make("p", "hint", server === null ? t("attachHint") : t("attachHintServer", server)));
     });
 }

@@ -38,6 +38,11 @@ export class Model {
         return { engine: this.#engine, models: this.#models, used: this.#used };
     }
 
+    /** The server that answers in place of this device, so that text leaves it; null when none does. */
+    get server() {
+        return this.#engine?.leavesDevice ? this.#engine.endpointHost ?? "" : null;
+    }
+
     get networkDisabledMessage() {
         return this.#engine?.networkDisabledMessage ?? "";
     }
@@ -72,7 +77,7 @@ export class Model {
     }
 
     #show() {
-        const { button, name, sub, progress } = this.#parts;
+        const { button, name, sub, progress, privacy } = this.#parts;
         const model = this.#engine?.model ?? {};
         const shown = displayName(model.id || model.name || "");
         const [title, below] = {
@@ -88,6 +93,7 @@ export class Model {
         name.textContent = this.#reachable ? title : t("modelUnreachable");
         sub.textContent = this.#reachable ? below : t("modelUnreachableSub");
         button.dataset.state = this.#reachable ? this.state : "Unreachable";
+        privacy.textContent = this.server === null ? t("privacy") : t("privacyServer", this.server);
         progress.hidden = this.state !== "Loading" || !Number.isFinite(model.loading);
         if (!progress.hidden) progress.value = model.loading;
         this.#showEmpty();
@@ -104,9 +110,12 @@ export class Model {
         const window = this.#models?.contextTokens;
         const share = window > 0 && this.#used > 0 ? Math.min(1, this.#used / window) : null;
         this.#showGauge(share);
-        if (!(window > 0)) return t("onDevice");
-        return share === null
-            ? `${t("onDevice")} · ${t("contextWindow", kilo(window))}` : t("contextUsed", percent(share), kilo(window));
+        const place = this.server === null ? t("onDevice") : t("onServer", this.server);
+        if (!(window > 0)) return place;
+        if (share === null) return `${place} · ${t("contextWindow", kilo(window))}`;
+        const used = t("contextUsed", percent(share), kilo(window));
+        // Where text leaves the device that is always in sight.
+        return this.server === null ? used : `${place} · ${used}`;
     }
 
     #showGauge(share) {
@@ -120,9 +129,15 @@ export class Model {
         const { title, body, command, examples, choose } = this.#parts.empty;
         const folder = this.#engine?.modelRoot;
         const [heading, words, example] = {
-            Loaded: () => [t("emptyTitle"), t("emptyBody"), null],
-            Loading: () => [t("loadingTitle"), t("loadingBody"), null],
-            Failed: () => [t("failedTitle"), together(this.#engine.model.error, t("failedBody")), t("noModelCommand")],
+            Loaded: () => this.server === null
+                ? [t("emptyTitle"), t("emptyBody"), null]
+                : [t("emptyTitleServer", this.server), t("emptyBodyServer", this.server), null],
+            Loading: () => [
+                t("loadingTitle"), this.server === null ? t("loadingBody") : t("loadingBodyServer", this.server), null,
+            ],
+            Failed: () => this.server === null
+                ? [t("failedTitle"), together(this.#engine.model.error, t("failedBody")), t("noModelCommand")]
+                : [t("failedTitle"), this.#engine.model.error ?? "", null],
             None: () => [t("noModelTitle"), folder ? t("noModelBody", folder) : t("noModelBodyPlain"), t("noModelCommand")],
         }[this.state]?.() ?? [t("emptyTitle"), t("emptyBody"), null];
         title.textContent = heading;

@@ -33,14 +33,17 @@ package actor ModelHost {
     package typealias Check = @Sendable (_ path: String) async throws -> Void
 
     package private(set) var state = State.none
+    /// Who answers, when it is not this device: text leaves it.
+    package nonisolated let remoteHost: String?
     private let check: Check
     private let loader: Loader
     private var job: Task<Void, any Error>?
     /// Counts loads, so that what an older one still reports is not taken for the newer one's.
     private var generation = 0
 
-    package init(check: @escaping Check = { _ in }, loader: @escaping Loader) {
+    package init(check: @escaping Check = { _ in }, remoteHost: String? = nil, loader: @escaping Loader) {
         self.check = check
+        self.remoteHost = remoteHost
         self.loader = loader
     }
 

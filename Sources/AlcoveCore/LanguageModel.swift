@@ -222,6 +222,8 @@ public struct Usage: Sendable, Hashable {
     /// Tokens that were guessed ahead, and how many of them came true.
     public var draftedTokens = 0
     public var acceptedTokens = 0
+    /// Whether the tokens were not counted but estimated, because a server elsewhere does not tell them.
+    public var isEstimated = false
     public var promptSeconds = 0.0
     public var generationSeconds = 0.0
 

@@ -151,6 +151,7 @@ extension Usage {
             "completion": JSONValue(completionTokens), "prompt_seconds": .double(promptSeconds),
             "generation_seconds": .double(generationSeconds), "miss": JSONValue(missReason),
             "drafted": JSONValue(draftedTokens), "accepted": JSONValue(acceptedTokens),
+            "estimated": .bool(isEstimated),
         ]
     }
 
@@ -164,6 +165,7 @@ extension Usage {
         missReason = payload["miss"]?.string
         draftedTokens = payload["drafted"]?.int ?? 0
         acceptedTokens = payload["accepted"]?.int ?? 0
+        isEstimated = payload["estimated"]?.bool ?? false
     }
 
     /// Two rounds of one turn: tokens and times add up; the prompt of a turn is its last round's.

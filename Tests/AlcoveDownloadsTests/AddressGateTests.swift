@@ -50,4 +50,14 @@ struct AddressGateTests {
         #expect(try !gate("http://nas.local/x").allows(host: "nas.local", address: [10, 0, 0, 5]))
         #expect(try gate("https://example.org/") == AddressGate())
     }
+
+    @Test func surroundingsAreOneHostAndNothingOfTheOpenInternet() {
+        let gate = AddressGate.surroundings(host: "Gpu.Local")
+
+        #expect(gate.allows(host: "gpu.local", address: [192, 168, 1, 7]))
+        #expect(gate.allows(host: "gpu.local", address: Self.loopback))
+        #expect(!gate.allows(host: "gpu.local", address: [93, 184, 216, 34]))
+        #expect(!gate.allows(host: "other.local", address: [192, 168, 1, 7]))
+        #expect(!gate.allows(host: "gpu.local", address: []))
+    }
 }

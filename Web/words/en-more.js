@@ -139,6 +139,7 @@ export const words = {
     attachCamera: "Camera",
     attachVideo: "Video",
     attachHint: "Files stay on this device. You can also paste them or drop them on the page.",
+    attachHintServer: (host) => `What is in the files is sent to ${host}, which answers. You can also paste them or drop them on the page.`,
     attachPages: (n) => count(n, "page", "pages"),
     openFile: (name) => `Open ${name}`,
     shareTitle: (name) => `Shared: ${name}`,
@@ -242,6 +243,7 @@ export const words = {
     removeAll: "Delete all chats",
 
     aboutBody: "Alcove is a private assistant. The model, your chats and your files are on this device, and nothing of them is sent anywhere.",
+    aboutBodyServer: (host) => `Alcove is an assistant whose chats and files are kept on this device. It was started with a server: what you write, the files you give and what tools find is sent to ${host}, whose model answers.`,
     aboutLibraries: "This page is made with markdown-it, DOMPurify, highlight.js and KaTeX.",
     aboutLicenses: "Their licences",
 

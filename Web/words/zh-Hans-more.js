@@ -136,6 +136,7 @@ export const words = {
     attachCamera: "相机",
     attachVideo: "视频",
     attachHint: "文件只留在本设备上。也可以粘贴，或拖放到页面上。",
+    attachHintServer: (host) => `文件的内容会发送到负责回答的 ${host}。也可以粘贴，或拖放到页面上。`,
     attachPages: (n) => `${n} 页`,
     openFile: (name) => `打开 ${name}`,
     shareTitle: (name) => `分享：${name}`,
@@ -239,6 +240,7 @@ export const words = {
     removeAll: "删除所有聊天",
 
     aboutBody: "Alcove 是私人助手。模型、聊天和文件都在本设备上，不会发送到任何地方。",
+    aboutBodyServer: (host) => `Alcove 是助手，聊天和文件保存在本设备上。它启动时使用了一台服务器：您写的内容、给出的文件和工具找到的内容都会发送到 ${host}，由那里的模型回答。`,
     aboutLibraries: "本页面使用了 markdown-it、DOMPurify、highlight.js 和 KaTeX。",
     aboutLicenses: "它们的许可证",
 

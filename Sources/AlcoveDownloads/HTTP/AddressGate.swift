@@ -7,12 +7,22 @@ internal import AlcoveSandbox
 package struct AddressGate: Sendable, Hashable {
     private let hosts: Set<String>
     private let allowsLoopback: Bool
+    /// The one host that is meant, and nothing of the open internet.
+    private var surroundings: String?
 
     /// - Parameter hosts: names or literal addresses, as in an address of the web. Any spelling of this device (`localhost`,
     ///   `127.0.0.1`, `::1`) stands for all of them.
     package init(hosts: some Sequence<String> = []) {
         self.hosts = Set(hosts.map(AddressGate.plain))
         allowsLoopback = self.hosts.contains(where: AddressGate.isLoopback)
+    }
+
+    /// Lets one host through as long as it is this device or in its own network: for what must not cross the open internet
+    /// in plain sight.
+    package static func surroundings(host: String) -> AddressGate {
+        var gate = AddressGate()
+        gate.surroundings = plain(host)
+        return gate
     }
 
     /// The gate with one host more, when the address says plainly that it lies on this device or in its surroundings.
@@ -30,6 +40,10 @@ package struct AddressGate: Sendable, Hashable {
     ///   - host: what the address of the web calls it.
     ///   - address: the bytes that will be connected to, in network order.
     package func allows(host: String, address: [UInt8]) -> Bool {
+        if let surroundings {
+            return surroundings == AddressGate.plain(host) && [4, 16].contains(address.count)
+                && !NetworkAddress.isPublic(address)
+        }
         if NetworkAddress.isPublic(address) || hosts.contains(AddressGate.plain(host)) { return true }
         return allowsLoopback && AddressGate.isLoopback(host) && AddressGate.isLoopbackAddress(address)
     }

@@ -3,18 +3,31 @@ package import AlcoveCore
 internal import CCurl
 internal import Synchronization
 
-/// GETs through libcurl.
+/// GETs and POSTs through libcurl.
 ///
 /// Each has handles of its own, which stay on the calling thread: nothing of one host, no connection and no name that was
 /// resolved, is there for the next. Proxies of the environment are not used, because through one the address that is
 /// connected to is not the host's.
-package struct CurlFetch: HTTPFetch {
+package struct CurlFetch: HTTPFetch, HTTPPost {
     private static let library: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     package init() {}
 
     package func get(
         _ request: FetchRequest, gate: AddressGate, stop: StopSignal, receiver: any FetchReceiver
+    ) throws(FetchError) {
+        try send(request, body: nil, gate: gate, stop: stop, receiver: receiver)
+    }
+
+    package func post(
+        _ request: FetchRequest, body: [UInt8], gate: AddressGate, stop: StopSignal, receiver: any FetchReceiver
+    ) throws(FetchError) {
+        try send(request, body: body, gate: gate, stop: stop, receiver: receiver)
+    }
+
+    /// - Parameter body: nil is a GET.
+    private func send(
+        _ request: FetchRequest, body: [UInt8]?, gate: AddressGate, stop: StopSignal, receiver: any FetchReceiver
     ) throws(FetchError) {
         guard CurlFetch.library, let easy = curl_easy_init(), let multi = curl_multi_init() else {
             throw .interrupted("libcurl could not be started")
@@ -27,6 +40,8 @@ package struct CurlFetch: HTTPFetch {
             context: Unmanaged.passUnretained(response).toOpaque())
         var headers: UnsafeMutablePointer<curl_slist>?
         for (name, value) in request.headers { headers = curl_slist_append(headers, "\(name): \(value)") }
+        // Without asking whether a long body is welcome: many servers never answer that.
+        if body != nil { headers = curl_slist_append(headers, "Expect:") }
         let wake = CurlWake(multi)
         stop.whenSet { wake.ring() }
         defer {
@@ -38,6 +53,7 @@ package struct CurlFetch: HTTPFetch {
         }
 
         CurlFetch.prepare(easy, request, headers: headers)
+        if let body { CurlFetch.setBody(easy, body) }
         let result = withUnsafeMutablePointer(to: &callbacks) { callbacks in
             alcove_curl_set_callbacks(easy, callbacks)
             return withExtendedLifetime(response) { CurlFetch.perform(multi, easy, stop: stop) }
@@ -61,13 +77,24 @@ package struct CurlFetch: HTTPFetch {
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1), (CURLOPT_PATH_AS_IS, 1),
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)), (CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
-            (CURLOPT_CONNECTTIMEOUT, request.connectTimeout), (CURLOPT_LOW_SPEED_LIMIT, 100),
+            (CURLOPT_CONNECTTIMEOUT, request.connectTimeout), (CURLOPT_LOW_SPEED_LIMIT, request.slowest),
             (CURLOPT_LOW_SPEED_TIME, request.stallTimeout), (CURLOPT_BUFFERSIZE, 256 << 10),
             (CURLOPT_TCP_KEEPALIVE, 1),
             // A stop does not wait for a name that is being resolved; the resolving thread ends by itself.
             (CURLOPT_QUICK_EXIT, 1),
         ]
         for (option, value) in numbers { alcove_curl_set_number(easy, option, value) }
+    }
+
+    private static func setBody(_ easy: UnsafeMutableRawPointer, _ body: [UInt8]) {
+        alcove_curl_set_number(easy, CURLOPT_POST, 1)
+        // The size first: it says how much of the pointer is copied.
+        alcove_curl_set_number(easy, CURLOPT_POSTFIELDSIZE, body.count)
+        (body + [0]).withUnsafeBufferPointer { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                _ = alcove_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
+            }
+        }
     }
 
     private static func perform(

@@ -13,7 +13,15 @@ package protocol HTTPFetch: Sendable {
     ) throws(FetchError)
 }
 
-/// Gets a response as it comes, on the thread that called `get`.
+/// The seam to whatever sends a POST and hands over the answer while it is written.
+package protocol HTTPPost: Sendable {
+    /// Sends one POST; otherwise as `HTTPFetch.get`.
+    func post(
+        _ request: FetchRequest, body: [UInt8], gate: AddressGate, stop: StopSignal, receiver: any FetchReceiver
+    ) throws(FetchError)
+}
+
+/// Gets a response as it comes, on the thread that called `get` or `post`.
 package protocol FetchReceiver: AnyObject {
     /// The final head; none of an interim response. False: nothing of the body is wanted.
     func take(_ head: ResponseHead) -> Bool
@@ -26,8 +34,9 @@ package struct FetchRequest: Sendable {
     package var headers: [(name: String, value: String)] = []
     /// Seconds until a connection must stand.
     package var connectTimeout = 20
-    /// Seconds in which fewer than 100 bytes a second end the transfer.
+    /// Seconds in which fewer than `slowest` bytes a second end the transfer.
     package var stallTimeout = 30
+    package var slowest = 100
 
     package init(address: WebAddress) { self.address = address }
 }
@@ -52,7 +61,7 @@ package struct ResponseHead: Sendable, Equatable {
     }
 }
 
-/// Why a GET brought no whole response. The texts go into the middle of a sentence.
+/// Why a request brought no whole response. The texts go into the middle of a sentence.
 package enum FetchError: Error, Equatable {
     case stopped
     /// The name is unknown, or nobody answers there.

@@ -71,6 +71,7 @@ enum PageFrames {
             "truncated": .bool(end.reason.isTruncation), "error": JSONValue(end.error), "sessionId": JSONValue(session),
             "promptTokens": JSONValue(usage.promptTokens), "kvReusedTokens": JSONValue(usage.reusedTokens),
             "kvReusePercent": .double(reused), "kvMissReason": JSONValue(usage.missReason),
+            "estimated": .bool(usage.isEstimated),
             "stoppedBy": JSONValue(end.stoppedBy),
             "draftedTokens": JSONValue(usage.draftedTokens), "acceptedTokens": JSONValue(usage.acceptedTokens),
         ]

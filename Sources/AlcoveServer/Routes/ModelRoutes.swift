@@ -23,7 +23,9 @@ struct ModelRoutes: Sendable {
         return [
             "models": .array(host.files.list().map { .string($0) }), "mmProjModels": [],
             "loaded": JSONValue(loaded?.id), "loadedMmProj": .null, "visionReady": false,
-            "acceptsVisionProjector": false, "loadedBackend": loaded == nil ? .null : .string(ModelRoutes.backend),
+            "acceptsVisionProjector": false,
+            "loadedBackend": loaded == nil
+                ? .null : .string(host.model.remoteHost == nil ? ModelRoutes.backend : "openai"),
             "defaultBackend": .string(ModelRoutes.backend),
             "supportedBackends": [["value": .string(ModelRoutes.backend), "label": "CPU"]],
             "architecture": JSONValue(loaded?.architecture),
@@ -104,7 +106,8 @@ struct ModelRoutes: Sendable {
         return [
             "engine": .string(engineLine), "networkDisabledMessage": "Network access is switched off.",
             "modelRoot": .string(host.root + "/models"), "conversationRoot": .string(host.root),
-            "model": .object(model),
+            "model": .object(model), "leavesDevice": .bool(host.model.remoteHost != nil),
+            "endpointHost": JSONValue(host.model.remoteHost),
         ]
     }
 
@@ -129,8 +132,9 @@ struct ModelRoutes: Sendable {
     /// What the host computes with and may do now, in a line.
     private var engineLine: String {
         let switches = host.board.current.switches
+        let place = host.model.remoteHost.map { "answers from \($0): text leaves this device" } ?? "CPU"
         return [
-            "CPU", switches.runCode ? "code on" : "code off", switches.network ? "network on" : "network off",
+            place, switches.runCode ? "code on" : "code off", switches.network ? "network on" : "network off",
         ].joined(separator: " · ")
     }
 

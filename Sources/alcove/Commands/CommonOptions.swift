@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import AlcoveRemote
 internal import AlcoveServer
 
 /// Options that several commands share, with one meaning.
@@ -15,7 +16,7 @@ enum CommonOptions {
     static let threads = Command.Option(
         name: "--threads", short: "t", value: "N",
         help: "Threads that compute, at most one a core. Default: one a core.")
-    static let engine = [model, context, threads]
+    static let engine = [model, context, threads] + RemoteOptions.all
 
     static let maxTokens = Command.Option(
         name: "--max-tokens", short: "n", value: "N", help: "Most tokens of the answer.")
@@ -40,6 +41,7 @@ enum CommonOptions {
             threads: try invocation.int("--threads", in: 1...1024),
             marker: folders.map { LoadMarker(path: $0.loadMarker) }, program: resources.program,
             root: folders?.root)
+        loader.remote = try RemoteOptions.read(invocation)
         if let folders {
             let library = ModelLibrary(folders: folders, resources: resources)
             loader.entry = { library.catalog.entry(ofFile: $0, in: ModelStore(folder: folders.models))?.entry }
@@ -49,6 +51,8 @@ enum CommonOptions {
 
     /// The model's path that a command should use.
     static func modelPath(_ invocation: Invocation, library: ModelLibrary) throws -> String {
+        // The loader knows the place; there is no file.
+        if let remote = try RemoteOptions.read(invocation) { return remote.endpoint.shown }
         if let name = invocation.text("--model") { return try library.path(named: name) }
         guard let starter = library.starter else {
             throw InputError(

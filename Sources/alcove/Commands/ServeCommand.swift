@@ -1,6 +1,7 @@
 internal import AlcoveAgent
 internal import AlcoveCore
 internal import AlcoveEngine
+internal import AlcoveRemote
 internal import AlcoveServer
 internal import AlcoveStorage
 internal import Synchronization
@@ -48,7 +49,12 @@ enum ServeCommand {
         log.write("alcove \(Alcove.version) starts")
         LlamaLibrary.setLogLater { level, line in if level >= .warning { log.write("llama.cpp: \(line)") } }
         let script = invocation.text("--script").map(Folders.absolute)
-        let model = ModelHost(check: { if script == nil { try ModelFile.check($0) } }) { path, progress in
+        let remote = loader.remote
+        let check: ModelHost.Check = { path in
+            if let remote { return try RemoteOptions.check(path, remote) }
+            if script == nil { try ModelFile.check(path) }
+        }
+        let model = ModelHost(check: check, remoteHost: script == nil ? remote?.endpoint.host : nil) { path, progress in
             if let script { return LoadedModel(model: try ScriptFile.model(script)) }
             return try await loader.load(
                 path, context: loader.context ?? board.current.contextLength, cacheType: board.current.cacheType,
@@ -59,7 +65,7 @@ enum ServeCommand {
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
             tools: try AgentTools.registry(database, AgentTools.Execution(invocation)), root: folders.root,
-            decoder: MediaParts.decoder, warmUp: script == nil ? WarmUp() : nil,
+            decoder: MediaParts.decoder, warmUp: script == nil && remote == nil ? WarmUp() : nil,
             catalog: library.catalogServices { board.current.cacheType }, memoryLog: { log.write($0) })
 
         try await DiskReserve.spending { try await host.rewinds.recover() }
@@ -99,6 +105,7 @@ enum ServeCommand {
                 try? await model.load(script)
                 return
             }
+            if let remote { return await RemoteOptions.connect(remote, model) }
             await loadFirstModel(
                 named, library: library, loader: loader, model: model, board: board)
             host.warmUpSoon()

@@ -1,6 +1,7 @@
 internal import AlcoveAgent
 internal import AlcoveCore
 internal import AlcoveEngine
+internal import AlcoveRemote
 internal import AlcoveServer
 internal import AlcoveTemplates
 
@@ -14,6 +15,8 @@ struct ModelLoader: Sendable {
     var root: String?
     /// What the catalogue says of a file, if it is one of its.
     var entry: @Sendable (_ path: String) -> CatalogEntry? = { _ in nil }
+    /// A server that answers in place of any file.
+    var remote: RemoteEngine.Options?
 
     /// What the starter model's makers say of its sampling (model card of SmolLM2-135M-Instruct); its file says nothing.
     private static func sampling(ofFile path: String) -> SamplingOptions? {
@@ -24,7 +27,7 @@ struct ModelLoader: Sendable {
         return options
     }
 
-    /// - Throws: `GGUFError`, `EngineError`, `TemplateError`: each a sentence.
+    /// - Throws: `GGUFError`, `EngineError`, `TemplateError`, `RemoteError`: each a sentence.
     ///
     /// - Parameters:
     ///   - context: Most tokens of a chat; nil is as the model was made.
@@ -32,6 +35,10 @@ struct ModelLoader: Sendable {
     func load(
         _ path: String, context: Int? = nil, cacheType: String = "f16", progress: @escaping @Sendable (Double) -> Void
     ) async throws -> LoadedModel {
+        if let remote {
+            let engine = try await RemoteEngine.connect(remote)
+            return LoadedModel(model: engine, notices: engine.notices)
+        }
         try ModelFile.check(path)
         marker?.set(path)
         defer { marker?.clear() }

@@ -17,6 +17,8 @@ struct OpenAIRoutes: Sendable {
 
     // MARK: Models
 
+    private static let started = time(nil)
+
     private func models() async -> JSONValue {
         ["object": "list", "data": .array(await loaded().map { [$0] } ?? [])]
     }
@@ -29,7 +31,8 @@ struct OpenAIRoutes: Sendable {
     private func loaded() async -> JSONValue? {
         guard case .loaded(let path, let loaded) = await host.model.state else { return nil }
         var status = stat()
-        let made = stat(path, &status) == 0 ? status.written.tv_sec : 0
+        // A model elsewhere has no file here whose age could be told.
+        let made = stat(path, &status) == 0 ? status.written.tv_sec : OpenAIRoutes.started
         return [
             "id": .string(loaded.model.description.id), "object": "model", "created": JSONValue(made),
             "owned_by": "alcove",
