@@ -40,10 +40,22 @@ package actor ModelHost {
     private var job: Task<Void, any Error>?
     /// Counts loads, so that what an older one still reports is not taken for the newer one's.
     private var generation = 0
+    /// What the next load begins with, whichever it is (`reload`).
+    private var due: (@Sendable () async throws -> Void)?
 
-    package init(check: @escaping Check = { _ in }, remoteHost: String? = nil, loader: @escaping Loader) {
+    /// Loads wait for it, but not for ever: a load that nobody sees begin is worse than one that may fail.
+    package nonisolated let gate: ComputeGate
+    private let clock: any Clock<Duration>
+    private static let longestWait = Duration.seconds(120)
+
+    package init(
+        check: @escaping Check = { _ in }, remoteHost: String? = nil, gate: ComputeGate = ComputeGate(),
+        clock: any Clock<Duration> = ContinuousClock(), loader: @escaping Loader
+    ) {
         self.check = check
         self.remoteHost = remoteHost
+        self.gate = gate
+        self.clock = clock
         self.loader = loader
     }
 
@@ -72,10 +84,17 @@ package actor ModelHost {
         generation += 1
         let mine = generation
         let previous = ready
+        // A backend is not made anew beside a load that still uses it.
+        let older = due == nil ? nil : job
         state = .loading(path: path, fraction: 0)
         let job = Task { [loader] in
+            _ = await older?.result
             if let previous { await previous.unload() }
             do {
+                try Task.checkCancellation()
+                try await self.doWhatIsDue()
+                await self.waitForGate()
+                try Task.checkCancellation()
                 let loaded = try await loader(path) { fraction in
                     Task { await self.report(fraction, of: path, generation: mine) }
                 }
@@ -87,6 +106,32 @@ package actor ModelHost {
         }
         self.job = job
         try await job.value
+    }
+
+    /// Loads what is loaded, or failed to be, once more; between the old one's end and the new one's beginning `body` runs.
+    ///
+    /// When another load takes its place meanwhile, `body` runs before that one.
+    ///
+    /// - Parameter body: What makes a dead backend anew: nothing of the old model may be left then.
+    package func reload(after body: @escaping @Sendable () async throws -> Void) async throws {
+        switch state {
+        case .loaded(let path, _), .failed(let path, _), .loading(let path, _):
+            due = body
+            try await load(path)
+        case .none: return
+        }
+    }
+
+    /// The model, once no load is under way.
+    package func settled() async -> LoadedModel? {
+        while case .loading = state, let job { _ = await job.result }
+        return ready
+    }
+
+    private func doWhatIsDue() async throws {
+        guard let body = due else { return }
+        try await body()
+        due = nil
     }
 
     /// Gives all memory back.
@@ -101,6 +146,21 @@ package actor ModelHost {
     /// Puts a file's failure where the model would be, without trying it.
     package func refuse(_ path: String, because error: any UserFacingError) {
         state = .failed(path: path, message: error.sentence)
+    }
+
+    private func waitForGate() async {
+        guard gate.isClosed else { return }
+        let enough = StopSignal(), clock = clock
+        let limit = Task {
+            try? await clock.sleep(for: ModelHost.longestWait)
+            enough.set()
+        }
+        await withTaskCancellationHandler {
+            await gate.wait(orStop: enough)
+        } onCancel: {
+            enough.set()
+        }
+        limit.cancel()
     }
 
     private func report(_ fraction: Double, of path: String, generation: Int) {

@@ -78,7 +78,7 @@ package final class ScriptedModel: LanguageModel {
                     continuation.yield(.toolCall(call))
                     hasCalls = true
                 case .broken(let broken): continuation.yield(.brokenToolCall(broken))
-                case .wait(let signal): await ScriptedModel.wait(for: signal, or: stop)
+                case .wait(let signal): await signal.wait(or: stop)
                 case .end(let given): reason = given
                 case .fail(let error): return continuation.finish(throwing: error)
                 }
@@ -88,19 +88,5 @@ package final class ScriptedModel: LanguageModel {
             continuation.finish()
         }
         return stream
-    }
-
-    private static func wait(for signal: StopSignal, or stop: StopSignal) async {
-        await withCheckedContinuation { continuation in
-            let waiting = Mutex<CheckedContinuation<Void, Never>?>(continuation)
-            let once: @Sendable () -> Void = {
-                waiting.withLock { waiting in
-                    defer { waiting = nil }
-                    return waiting
-                }?.resume()
-            }
-            signal.whenSet(once)
-            stop.whenSet(once)
-        }
     }
 }

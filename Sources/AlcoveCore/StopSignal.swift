@@ -30,4 +30,21 @@ public final class StopSignal: Sendable {
         }
         if isLate { handler() }
     }
+
+    /// Returns when this signal is set, or the other one is; at once when one of them is already.
+    ///
+    /// Whoever waits is woken outside of every lock. Ending the task that waits does not end the wait: set a signal.
+    public func wait(or other: StopSignal? = nil) async {
+        await withCheckedContinuation { continuation in
+            let waiting = Mutex<CheckedContinuation<Void, Never>?>(continuation)
+            let once: @Sendable () -> Void = {
+                waiting.withLock { waiting in
+                    defer { waiting = nil }
+                    return waiting
+                }?.resume()
+            }
+            whenSet(once)
+            other?.whenSet(once)
+        }
+    }
 }

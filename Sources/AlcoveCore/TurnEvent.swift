@@ -35,8 +35,8 @@ public struct TurnEvent: Sendable, Hashable {
         case usage(Usage)
         /// Where the run stands, noted before and after everything with an effect.
         case checkpoint(phase: RunPhase, call: String?)
-        /// The answer's words so far, in place of all events before: a turn of very many events keeps no others in memory.
-        /// Never in the log, which has them all.
+        /// The answer's words so far, in place of all words before: of a turn of very many events, which keeps no others in
+        /// memory (the log has them all), or of an answer that had to be begun anew.
         case replaced(text: String)
         /// The last one.
         case finished(TurnEnd)

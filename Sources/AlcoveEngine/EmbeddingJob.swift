@@ -40,6 +40,9 @@ final class EmbeddingJob {
         }
     }
 
+    /// - Returns: whether the job was to stop, and has.
+    func endsWhenStopped() -> Bool { order.stop.isSet && !end() }
+
     private func end() -> Bool {
         context = nil
         order.output(vectors.count == inputs.count ? .success(vectors) : .failure(CancellationError()))

@@ -22,6 +22,8 @@ final class EngineLoop: Sendable {
         var prefixes = PrefixStore.Limits()
         /// Drafts whatever it costs, also beside other answers.
         var alwaysSpeculates = false
+        /// Between steps the thread waits while it is closed.
+        var gate: ComputeGate?
     }
 
     private let model: ModelHandle
@@ -70,7 +72,11 @@ final class EngineLoop: Sendable {
                 break
             }
             scheduler.dropStopped()
+            embeddings.removeAll { $0.endsWhenStopped() }
             relieve(orders.reliefs, scheduler)
+            if parks(isBusy: scheduler.isComputing || !scheduler.waiting.isEmpty || !embeddings.isEmpty, scheduler) {
+                continue
+            }
             scheduler.admit()
             publish(scheduler)
             embed(&embeddings)
@@ -91,6 +97,15 @@ final class EngineLoop: Sendable {
         let bytes = scheduler.giveBack()
         Platform.returnFreedMemory()
         for done in waiting { done(bytes) }
+    }
+
+    /// Waits before a closed gate when there is something to compute; whatever happens meanwhile is looked at first.
+    private func parks(isBusy: Bool, _ scheduler: Scheduler) -> Bool {
+        guard isBusy, let waiter = options.gate?.whenOpened({ [weak self] in self?.wake() }) else { return false }
+        publish(scheduler)
+        inbox.wait()
+        options.gate?.forget(waiter)
+        return true
     }
 
     /// One vector, so that answers under way wait for no more than that.

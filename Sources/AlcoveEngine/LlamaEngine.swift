@@ -30,6 +30,8 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         package var ownBytes: UInt64?
         /// The program that serves `TemplateWorker`: a template is tried and rendered there. nil trusts every template.
         public var templateWorker: [String]?
+        /// Nothing is computed while it is closed.
+        public var gate: ComputeGate?
 
         public init() {}
     }
@@ -129,6 +131,7 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         loopOptions.cacheType = cacheType
         loopOptions.sequences = max(1, options.sequences)
         loopOptions.alwaysSpeculates = options.alwaysSpeculates
+        loopOptions.gate = options.gate
         if let step = options.cellStep { loopOptions.cellStep = step }
         if let bytes = options.ownBytes { loopOptions.prefixes = PrefixStore.Limits(memory: bytes) }
         if let bytes = options.keptBytes { loopOptions.prefixes.bytes = bytes }

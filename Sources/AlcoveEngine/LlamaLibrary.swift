@@ -51,6 +51,14 @@ public enum LlamaLibrary {
         llama_backend_init()
     }()
 
+    /// Frees what the library holds for all models and makes it anew; no model may be loaded meanwhile. What a backend holds
+    /// for one model goes with that model.
+    public static func rebuild() {
+        _ = started
+        llama_backend_free()
+        llama_backend_init()
+    }
+
     /// The library writes pieces of lines; `CONT` goes on with the last one.
     private static func log(_ level: ggml_log_level, _ text: UnsafePointer<CChar>?) {
         guard let text else { return }

@@ -3,7 +3,7 @@ package import AlcoveStorage
 
 /// The one loop in which everything acts: asks the model, runs what it calls, and writes down everything that happens.
 package struct AgentLoop: Sendable {
-    package let model: any LanguageModel
+    package internal(set) var model: any LanguageModel
     package var tools: ToolRegistry
     package var broker: ApprovalBroker?
     /// Read before every call, so that a change of a switch applies to the very next one.
@@ -15,13 +15,15 @@ package struct AgentLoop: Sendable {
     package var artifacts: ArtifactStore?
     /// Where the chat's folder is kept as it was before this turn; nil keeps nothing, and nothing can be taken back.
     package var snapshots: WorkspaceSnapshots?
+    /// What brings a dead engine back; nil tells its failure as any other.
+    package var repair: EngineRepair?
     package var clock: any Clock<Duration>
 
     package init(
         model: any LanguageModel, tools: ToolRegistry = ToolRegistry(), broker: ApprovalBroker? = nil,
         switches: @escaping @Sendable () -> Switches = { Switches() }, grants: Grants = Grants(),
         database: Database? = nil, artifacts: ArtifactStore? = nil, snapshots: WorkspaceSnapshots? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        repair: EngineRepair? = nil, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.model = model
         self.tools = tools
@@ -31,6 +33,7 @@ package struct AgentLoop: Sendable {
         self.database = database
         self.artifacts = artifacts
         self.snapshots = snapshots
+        self.repair = repair
         self.clock = clock
     }
 

@@ -7,7 +7,8 @@ internal import AlcoveWorkspace
 ///
 /// An actor because heartbeats of running tools meet it from other tasks.
 actor AgentRun {
-    private let loop: AgentLoop
+    /// Its model changes when the engine had to be made anew.
+    private var loop: AgentLoop
     private let request: TurnRequest
     private let turn: Turn
     private let accept: @Sendable () async throws -> Void
@@ -19,6 +20,7 @@ actor AgentRun {
     private var repeats = CallRepeats()
     private var hasRepeated = false
     private var hasSnapshot = false
+    private var repairs = 0
 
     init(loop: AgentLoop, request: TurnRequest, turn: Turn, accept: @escaping @Sendable () async throws -> Void) {
         self.loop = loop
@@ -39,7 +41,9 @@ actor AgentRun {
                 return nil
             }
             result.end.reason = .error
-            result.end.error = sentence(of: error)
+            // Whoever stopped the turn while an engine was being mended is owed no explanation.
+            let isStop = error is CancellationError && turn.stopSignal.isSet
+            if !isStop { result.end.error = sentence(of: error) }
         }
         if turn.stopSignal.isSet, result.end.error == nil { result.end.reason = .cancelled }
         finishText()
@@ -268,6 +272,24 @@ actor AgentRun {
         generation.speculates = request.speculates
         try await makeRoom(in: &generation)
         var answer = RoundAnswer()
+        let before = (text: result.text, reasoning: result.reasoning)
+        while true {
+            let closures = loop.repair?.gate.closures ?? 0
+            do {
+                try await read(generation, into: &answer, round: number)
+                break
+            } catch {
+                generation.messages = try await mended(
+                    after: error, closures: closures, answer: &answer, before: before)
+            }
+        }
+        messages.append(
+            Message(role: .assistant, content: answer.text.isEmpty ? nil : answer.text, toolCalls: answer.calls))
+        if answer.calls.isEmpty, answer.text.isEmpty { messages.removeLast() }
+        return answer
+    }
+
+    private func read(_ generation: GenerationRequest, into answer: inout RoundAnswer, round number: Int) async throws {
         for try await event in loop.model.generate(generation) {
             try await begin()
             switch event {
@@ -289,16 +311,52 @@ actor AgentRun {
             case .brokenToolCall(let broken): answer.broken.append(broken)
             case .notice(let sentence): turn.append(.notice(sentence))
             case .finished(let reason, let usage):
+                // The model was taken away for a rebuild that another turn asked for.
+                if reason == .cancelled, !turn.stopSignal.isSet, await loop.repair?.tookAway(loop.model) == true {
+                    throw EngineRepair.TakenAway()
+                }
                 answer.reason = reason
                 result.end.reason = reason == .toolCalls ? .stop : reason
                 result.end.usage = result.end.usage.adding(usage)
                 if request.profile != nil { turn.append(.usage(usage)) }
             }
         }
-        messages.append(
-            Message(role: .assistant, content: answer.text.isEmpty ? nil : answer.text, toolCalls: answer.calls))
-        if answer.calls.isEmpty, answer.text.isEmpty { messages.removeLast() }
-        return answer
+    }
+
+    /// The engine has failed: a new one, and what it is to go on from.
+    ///
+    /// Neither the fragment nor the wish to go on from it is part of the conversation; only this one request has them.
+    ///
+    /// - Throws: the failure itself, when it is of another kind, or nothing more may be tried.
+    private func mended(
+        after error: any Error, closures: Int, answer: inout RoundAnswer, before: (text: String, reasoning: String)
+    ) async throws -> [Message] {
+        guard let repair = loop.repair, repairs < EngineRepair.retries, !turn.stopSignal.isSet,
+            error is EngineRepair.TakenAway
+                || BackendFault.isMeant(
+                    by: error, gateWasClosed: repair.gate.isClosed || repair.gate.closures > closures)
+        else {
+            await loop.repair?.note(error, of: loop.model, closuresBefore: closures)
+            throw error
+        }
+        repairs += 1
+        loop.model = try await repair.replacement(of: loop.model, stop: turn.stopSignal)
+        try await begin()
+        let goesOn = answer.calls.isEmpty && answer.broken.isEmpty && Continuation.isPossible(from: answer.text)
+        turn.append(
+            .notice(
+                "The engine stopped working and was restarted; the answer "
+                    + (goesOn ? "goes on where it was." : "begins anew.")))
+        if goesOn {
+            var instruction = Message(role: .user, content: Continuation.instruction)
+            instruction.isFromHost = true
+            return messages + [Message(role: .assistant, content: answer.text), instruction]
+        }
+        answer = RoundAnswer()
+        result.text = before.text
+        result.reasoning = before.reasoning
+        turn.append(.replaced(text: before.text))
+        return messages
     }
 
     /// Once, before the first event: the message is kept now.

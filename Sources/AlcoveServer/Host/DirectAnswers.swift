@@ -1,3 +1,4 @@
+internal import AlcoveAgent
 internal import AlcoveCore
 internal import Synchronization
 
@@ -6,10 +7,15 @@ internal import Synchronization
 /// An answer counts from the request to the engine's last word, so that what is counted no more really costs nothing.
 package final class DirectAnswers: Sendable {
     private let state = Mutex((running: 0, started: 0))
+    /// Told of failures: an answer to a program is not gone on with, but the next one finds an engine.
+    private let repair: EngineRepair?
     /// Called when the last of them has ended.
     private let whenIdle: @Sendable () -> Void
 
-    init(whenIdle: @escaping @Sendable () -> Void = {}) { self.whenIdle = whenIdle }
+    init(repair: EngineRepair? = nil, whenIdle: @escaping @Sendable () -> Void = {}) {
+        self.repair = repair
+        self.whenIdle = whenIdle
+    }
 
     var runningCount: Int { state.withLock { $0.running } }
     var startedCount: Int { state.withLock { $0.started } }
@@ -23,6 +29,7 @@ package final class DirectAnswers: Sendable {
         continuation.onTermination = { if case .cancelled = $0 { request.stopSignal.set() } }
         state.withLock { ($0.running, $0.started) = ($0.running + 1, $0.started + 1) }
         Task { [self] in
+            let closures = repair?.gate.closures ?? 0
             do {
                 for try await event in model.generate(request) { continuation.yield(event) }
                 finish()
@@ -30,6 +37,7 @@ package final class DirectAnswers: Sendable {
             } catch {
                 finish()
                 continuation.finish(throwing: error)
+                await repair?.mend(after: error, of: model, closuresBefore: closures)
             }
         }
         return stream

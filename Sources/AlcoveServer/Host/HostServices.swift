@@ -46,6 +46,8 @@ package struct HostServices: Sendable {
     package let answers: DirectAnswers
     /// Nil where a model should answer nothing but what it is asked.
     package let warmUp: WarmUp?
+    /// Brings a dead engine back; nil where there is none to make anew.
+    package let repair: EngineRepair?
 
     /// Nil where there is no catalogue, as in tests.
     package let catalog: CatalogServices?
@@ -54,10 +56,11 @@ package struct HostServices: Sendable {
         database: Database, board: SettingsBoard? = nil, model: ModelHost, files: ModelFiles,
         tools: ToolRegistry = ToolRegistry(), root: String,
         decoder: any MediaDecoder = NoMediaDecoder(cause: "nothing that reads it is installed"),
-        warmUp: WarmUp? = nil,
+        warmUp: WarmUp? = nil, repair: EngineRepair? = nil,
         catalog: CatalogServices? = nil, memoryLog: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.warmUp = warmUp
+        self.repair = repair
         self.database = database
         chats = ChatStore(database)
         notices = Notices(database)
@@ -73,7 +76,7 @@ package struct HostServices: Sendable {
             giveBack: { await (model.ready?.model as? any MemorySaving)?.giveBackMemory() ?? 0 }, write: memoryLog)
         self.memory = memory
         turns = Turns(log: log) { memory.follow($0) }
-        answers = DirectAnswers { Task { await memory.look(.afterAnAnswer) } }
+        answers = DirectAnswers(repair: repair) { Task { await memory.look(.afterAnAnswer) } }
         sessions = Sessions()
         broker = ApprovalBroker()
         artifacts = ArtifactStore(folder: root + "/artifacts")
@@ -92,7 +95,7 @@ package struct HostServices: Sendable {
     func loop(for model: any LanguageModel) -> AgentLoop {
         AgentLoop(
             model: model, tools: tools, broker: broker, switches: { [board] in board.current.switches }, grants: grants,
-            database: database, artifacts: artifacts, snapshots: snapshots)
+            database: database, artifacts: artifacts, snapshots: snapshots, repair: repair)
     }
 
     /// Reads the beginning that runs with tools share, once it has been quiet for a moment.
@@ -101,12 +104,14 @@ package struct HostServices: Sendable {
         guard let warmUp else { return }
         Task {
             try? await clock.sleep(for: pause)
+            await model.gate.wait()
             guard let ready = await model.ready, await turns.runningCount == 0, answers.runningCount == 0 else {
                 return
             }
             let settings = board.current
             await warmUp.run(
-                ready.model, tools: tools, switches: settings.switches, thinking: settings.thinkByDefault)
+                ready.model, tools: tools, switches: settings.switches, thinking: settings.thinkByDefault,
+                repair: repair)
             await memory.look(.afterWarmUp)
         }
     }

@@ -28,7 +28,10 @@ package final class WarmUp: Sendable {
     }
 
     /// - Parameter tools: What a run declares; without any there is no beginning worth reading.
-    package func run(_ model: any LanguageModel, tools: ToolRegistry, switches: Switches, thinking: Bool) async {
+    package func run(
+        _ model: any LanguageModel, tools: ToolRegistry, switches: Switches, thinking: Bool,
+        repair: EngineRepair? = nil
+    ) async {
         cancel()
         state.withLock { $0.isWarm = false }
         let declarations = tools.declarations(for: Policy(profile: .agent, switches: switches))
@@ -40,12 +43,14 @@ package final class WarmUp: Sendable {
             stopSignal: stop)
         request.priority = .background
         var isWhole = false
+        let closures = repair?.gate.closures ?? 0
         do {
             for try await event in model.generate(request) {
                 if case .finished(let reason, _) = event { isWhole = reason != .cancelled && reason != .error }
             }
         } catch {
             // A beginning that cannot be read costs the first message time, and will say so itself.
+            await repair?.mend(after: error, of: model, closuresBefore: closures)
         }
         state.withLock { state in
             if state.stop === stop { state.stop = nil }

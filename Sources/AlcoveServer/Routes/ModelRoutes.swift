@@ -108,6 +108,11 @@ struct ModelRoutes: Sendable {
             "modelRoot": .string(host.root + "/models"), "conversationRoot": .string(host.root),
             "model": .object(model), "leavesDevice": .bool(host.model.remoteHost != nil),
             "endpointHost": JSONValue(host.model.remoteHost),
+            "gate": [
+                "closed": .bool(host.model.gate.isClosed), "closures": JSONValue(host.model.gate.closures),
+                "closedSeconds": .double(host.model.gate.closedSeconds), "waiting": JSONValue(host.model.gate.waiting),
+                "rebuilds": JSONValue(await host.repair?.rebuilds ?? 0),
+            ],
         ]
     }
 

@@ -35,13 +35,16 @@ enum CommonOptions {
         return options
     }
 
-    static func loader(_ invocation: Invocation, folders: Folders?, resources: Resources) throws -> ModelLoader {
+    static func loader(
+        _ invocation: Invocation, folders: Folders?, resources: Resources, gate: ComputeGate? = nil
+    ) throws -> ModelLoader {
         var loader = ModelLoader(
             context: try invocation.int("--context", in: 64...4_194_304),
             threads: try invocation.int("--threads", in: 1...1024),
             marker: folders.map { LoadMarker(path: $0.loadMarker) }, program: resources.program,
             root: folders?.root)
         loader.remote = try RemoteOptions.read(invocation)
+        loader.gate = gate
         if let folders {
             let library = ModelLibrary(folders: folders, resources: resources)
             loader.entry = { library.catalog.entry(ofFile: $0, in: ModelStore(folder: folders.models))?.entry }

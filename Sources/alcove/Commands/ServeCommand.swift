@@ -37,7 +37,8 @@ enum ServeCommand {
         let port = try invocation.int("--port", in: 0...65_535).map { UInt16($0) }
         let folders = Folders(root: invocation.text("--root")), resources = Resources()
         let library = ModelLibrary(folders: folders, resources: resources)
-        let loader = try CommonOptions.loader(invocation, folders: folders, resources: resources)
+        let gate = ComputeGate()
+        let loader = try CommonOptions.loader(invocation, folders: folders, resources: resources, gate: gate)
         let named = try invocation.text("--model").map { name in try library.path(named: name) }
 
         let reserve = DiskReserve(folder: folders.root)
@@ -54,18 +55,21 @@ enum ServeCommand {
             if let remote { return try RemoteOptions.check(path, remote) }
             if script == nil { try ModelFile.check(path) }
         }
-        let model = ModelHost(check: check, remoteHost: script == nil ? remote?.endpoint.host : nil) { path, progress in
+        let model = ModelHost(check: check, remoteHost: script == nil ? remote?.endpoint.host : nil, gate: gate) {
+            path, progress in
             if let script { return LoadedModel(model: try ScriptFile.model(script)) }
             return try await loader.load(
                 path, context: loader.context ?? board.current.contextLength, cacheType: board.current.cacheType,
                 progress: progress)
         }
+        let warmUp = script == nil && remote == nil ? WarmUp() : nil
+        let repair = EngineRepair(host: model, gate: gate, rebuild: { LlamaLibrary.rebuild() }) { warmUp?.cancel() }
         let host = HostServices(
             database: database, board: board, model: model,
             files: HostServices.ModelFiles(
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
             tools: try AgentTools.registry(database, AgentTools.Execution(invocation)), root: folders.root,
-            decoder: MediaParts.decoder, warmUp: script == nil && remote == nil ? WarmUp() : nil,
+            decoder: MediaParts.decoder, warmUp: warmUp, repair: remote == nil ? repair : nil,
             catalog: library.catalogServices { board.current.cacheType }, memoryLog: { log.write($0) })
 
         try await DiskReserve.spending { try await host.rewinds.recover() }
@@ -94,6 +98,15 @@ enum ServeCommand {
                     Terminal.line("Alcove has moved to \(access.entryURL(port: port))")
                 case .failed(let message): Terminal.notice("alcove: The host cannot be reached: \(message)")
                 }
+            }
+        }
+        // What an app does when it leaves the foreground and comes back, for whoever runs the host on a terminal.
+        ending.onGate { closes in
+            if closes { return gate.close() }
+            Task {
+                let isQuiet = await host.turns.runningCount == 0
+                if !isQuiet || remote != nil { return gate.open() }
+                do { try await repair.returnToForeground() } catch { log.write("repair: \(error)") }
             }
         }
         announce(access.entryURL(port: bound), database: database, resources: resources)
@@ -199,12 +212,20 @@ enum ServeCommand {
 private final class Ending: Sendable {
     private let state = Mutex((signal: Int32?.none, waiting: CheckedContinuation<Int32, Never>?.none))
     private let continued = Mutex<(@Sendable () -> Void)?>(nil)
+    private let gate = Mutex<(@Sendable (_ closes: Bool) -> Void)?>(nil)
 
     /// What is done when the program goes on after it was stopped.
     func whenContinued(_ body: @escaping @Sendable () -> Void) { continued.withLock { $0 = body } }
 
+    /// What is done at SIGUSR1 (close) and SIGUSR2 (open).
+    func onGate(_ body: @escaping @Sendable (_ closes: Bool) -> Void) { gate.withLock { $0 = body } }
+
     init() {
         Signals.handle { [self] signal in
+            if signal == SIGUSR1 || signal == SIGUSR2 {
+                gate.withLock { $0 }?(signal == SIGUSR1)
+                return
+            }
             if signal == SIGCONT {
                 continued.withLock { $0 }?()
                 return

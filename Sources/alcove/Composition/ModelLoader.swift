@@ -17,6 +17,8 @@ struct ModelLoader: Sendable {
     var entry: @Sendable (_ path: String) -> CatalogEntry? = { _ in nil }
     /// A server that answers in place of any file.
     var remote: RemoteEngine.Options?
+    /// Nothing is computed while it is closed.
+    var gate: ComputeGate?
 
     /// What the starter model's makers say of its sampling (model card of SmolLM2-135M-Instruct); its file says nothing.
     private static func sampling(ofFile path: String) -> SamplingOptions? {
@@ -50,6 +52,7 @@ struct ModelLoader: Sendable {
         options.threads = threads
         options.cacheType =
             CacheType(rawValue: MemoryEstimate.smallerCache(cacheType, entry?.cacheType ?? "f16")) ?? .f16
+        options.gate = gate
         options.sampling = entry?.sampling ?? ModelLoader.sampling(ofFile: path)
         options.templateWorker = [program, "plumbing", "template-worker"]
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)

@@ -29,7 +29,7 @@ enum Signals {
             }
         }
         guard isStarted else { return }
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGCONT] {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGCONT, SIGUSR1, SIGUSR2] {
             signal(number) { number in
                 let code = errno
                 var byte = UInt8(truncatingIfNeeded: number)
