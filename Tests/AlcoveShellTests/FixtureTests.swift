@@ -11,7 +11,7 @@ import Testing
         var testDescription: String { "\(file) \(number): \(script.prefix(60))" }
     }
 
-    static let cases: [Case] = ["extensions", "utilities"].flatMap { file -> [Case] in
+    static let cases: [Case] = ["bc", "extensions", "utilities"].flatMap { file -> [Case] in
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Fixtures")
         guard let text = try? String(contentsOf: folder.appendingPathComponent(file + ".txt"), encoding: .utf8) else {
             return []
@@ -21,8 +21,8 @@ import Testing
         }
     }
 
-    @Test func bothFilesAreThere() {
-        #expect(Set(FixtureTests.cases.map(\.file)) == ["extensions", "utilities"])
+    @Test func allFilesAreThere() {
+        #expect(Set(FixtureTests.cases.map(\.file)) == ["bc", "extensions", "utilities"])
         #expect(FixtureTests.cases.count > 100)
     }
 

@@ -12,7 +12,7 @@ enum MissingCommand {
             ["git", "ssh", "docker", "make", "gcc", "cc", "clang", "cmake", "cargo", "go", "swift", "java"],
             "Programs cannot be started on this device"
         ),
-        (["bc", "dc"], "Calculate with $(( )), or with awk 'BEGIN { print 7/3 }' for fractions"),
+        (["dc"], "Calculate with bc, or with $(( ))"),
         (
             ["perl", "ruby", "php", "node", "python", "python3", "lua", "Rscript", "npm", "npx", "pip", "pip3"],
             "That language does not run in this shell yet: awk, sed and jq do, and $(( )) calculates"

@@ -28,7 +28,7 @@ enum Utilities {
     ]
 
     private static let systemTable: [String: Utility] = [
-        "bash": shell, "cal": calendar, "dash": shell, "date": date, "env": environment, "expr": expr,
+        "bash": shell, "bc": bc, "cal": calendar, "dash": shell, "date": date, "env": environment, "expr": expr,
         "factor": factor, "nice": plainRun, "nohup": plainRun, "numfmt": numberFormat, "printenv": printEnvironment,
         "seq": sequence, "sh": shell, "sleep": sleep, "stdbuf": plainRun, "time": timed, "timeout": timeout,
         "which": which, "xargs": xargs,
