@@ -169,11 +169,14 @@ public struct ToolCallPart: Sendable, Hashable {
     public var index: Int
     /// The tool, told with the first part only.
     public var name: String?
+    /// The call's id, with the first part, where the format writes one before the arguments.
+    public var id: String?
     /// What the arguments grew by, as JSON text.
     public var arguments: String
 
-    public init(index: Int, name: String?, arguments: String) {
+    public init(index: Int, id: String? = nil, name: String?, arguments: String) {
         self.index = index
+        self.id = id
         self.name = name
         self.arguments = arguments
     }

@@ -256,7 +256,8 @@ public final class StreamingOutput {
         guard !isNamed || delta != nil else { return nil }
         shownCalls[index].isNamed = true
         return ToolCallPart(
-            index: earlierCalls + index, name: isNamed ? nil : call.name,
+            index: earlierCalls + index, id: isNamed || call.id.isEmpty ? nil : call.id,
+            name: isNamed ? nil : call.name,
             arguments: String(decoding: delta ?? [], as: UTF8.self))
     }
 

@@ -2,13 +2,13 @@ internal import AlcoveCore
 
 /// The chunks of a streamed chat completion: a pure function of the model's events, one after another.
 ///
-/// A call is told when it is written to its end, because only then is it known to be one; what turns out to be none is
+/// A call is told while it is written (`OpenAICallStream`); what turns out to be none before anything of it was told is
 /// content, so that nothing is lost.
 struct OpenAIChunks: Sendable {
     let head: OpenAIHead
     let includesUsage: Bool
     private var hasBegun = false
-    private var calls = 0
+    private var calls = OpenAICallStream()
     private var chances = WaitingChances()
     private var notices: [String] = []
 
@@ -34,14 +34,21 @@ struct OpenAIChunks: Sendable {
             chunks.append(chunk(["content": .string(text)], logprobs: OpenAIParts.chances(chances.take())))
         case .brokenToolCall(let broken):
             chances.drop()
-            chunks.append(chunk(["content": .string(broken.text)]))
-        case .toolCallPart: chances.drop()
+            if let pieces = calls.take(broken) {
+                chunks += pieces.map { chunk(["tool_calls": [$0]]) }
+            } else {
+                chunks.append(chunk(["content": .string(broken.text)]))
+            }
+        case .toolCallPart(let part):
+            chances.drop()
+            chunks += calls.take(part).map { chunk(["tool_calls": [$0]]) }
         case .toolCall(let call):
             chances.drop()
-            chunks.append(chunk(["tool_calls": [OpenAIParts.call(call, index: calls)]]))
-            calls += 1
+            chunks += try calls.take(call).map { chunk(["tool_calls": [$0]]) }
         case .notice(let sentence): notices.append(sentence)
         case .finished(let reason, let usage):
+            try calls.finish(reason)
+            notices += calls.notices
             chunks.append(chunk([:], finishReason: try OpenAIParts.finishReason(reason)))
             if includesUsage {
                 var last = head.object("chat.completion.chunk")

@@ -188,6 +188,15 @@ enum ScriptFile {
             try (round.array ?? []).map { step -> ScriptedModel.Step in
                 if let text = step["text"]?.string { return .text(text) }
                 if let text = step["reasoning"]?.string { return .reasoning(text) }
+                // A call while it is written, what was meant as one, and an end of another kind.
+                if let part = step["part"], let text = part["arguments"]?.string {
+                    return .part(
+                        ToolCallPart(index: part["index"]?.int ?? 0, name: part["name"]?.string, arguments: text))
+                }
+                if let text = step["broken"]?.string {
+                    return .broken(BrokenToolCall(text: text, reason: "This is not written as a tool call."))
+                }
+                if let reason = step["end"]?.string.flatMap({ FinishReason(rawValue: $0) }) { return .end(reason) }
                 guard let call = step["call"], let name = call["name"]?.string else {
                     throw InputError(
                         code: "bad_script", message: "A step of \(path) has neither text nor call.", place: .data)

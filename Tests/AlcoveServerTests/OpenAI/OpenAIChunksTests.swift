@@ -56,9 +56,11 @@ struct OpenAIChunksTests {
         #expect(told.dropLast().last?.contains(#""finish_reason":"length""#) == true)
     }
 
-    @Test func callsAreToldWholeAndNumbered() throws {
+    @Test func callsAreToldWhileTheyAreWritten() throws {
         let told = try lines([
-            .toolCallPart(ToolCallPart(index: 0, name: "a", arguments: "")),
+            .toolCallPart(ToolCallPart(index: 0, id: "one", name: "a", arguments: "")),
+            .toolCallPart(ToolCallPart(index: 0, name: nil, arguments: #"{"x""#)),
+            .toolCallPart(ToolCallPart(index: 0, name: nil, arguments: ":1")),
             .toolCall(ToolCall(id: "one", name: "a", arguments: #"{"x":1}"#)),
             .toolCall(ToolCall(id: "two", name: "b", arguments: "{}")), .finished(.toolCalls, Self.usage),
         ])
@@ -68,12 +70,74 @@ struct OpenAIChunksTests {
                 choice(#"{"role":"assistant","content":""}"#),
                 choice(
                     #"{"tool_calls":[{"index":0,"id":"one","type":"function","#
-                        + #""function":{"name":"a","arguments":"{\"x\":1}"}}]}"#),
+                        + #""function":{"name":"a","arguments":""}}]}"#),
+                choice(#"{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}}]}"#),
+                choice(#"{"tool_calls":[{"index":0,"function":{"arguments":":1"}}]}"#),
+                choice(#"{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}"#),
                 choice(
                     #"{"tool_calls":[{"index":1,"id":"two","type":"function","#
                         + #""function":{"name":"b","arguments":"{}"}}]}"#),
                 choice("{}", finish: #""tool_calls""#),
             ])
+    }
+
+    @Test func anIDThatTheFormatGivesTwiceOrLateIsMade() throws {
+        var projection = OpenAIChunks(head: Self.head, includesUsage: false)
+        let events: [GenerationEvent] = [
+            .toolCallPart(ToolCallPart(index: 0, id: "0", name: "a", arguments: "{}")),
+            .toolCall(ToolCall(id: "0", name: "a", arguments: "{}")),
+            .toolCallPart(ToolCallPart(index: 1, id: "0", name: "a", arguments: "{}")),
+            .toolCall(ToolCall(id: "x", name: "a", arguments: "{}")),
+            .toolCallPart(ToolCallPart(index: 2, name: "a", arguments: "{}")),
+            .toolCall(ToolCall(id: "late", name: "a", arguments: "{}")),
+        ]
+        let ids = try events.flatMap { try projection.chunks($0) }.compactMap {
+            $0["choices"]?.array?[0]["delta"]?["tool_calls"]?.array?[0]["id"]?.string
+        }
+
+        #expect(ids.count == 3 && Set(ids).count == 3)
+        #expect(ids.first == "0" && !ids.contains("late"))
+    }
+
+    /// What was told cannot be taken back: the client sees arguments that are no JSON, and the reason.
+    @Test func aCallThatBreaksWhileItIsToldStaysUnfinished() throws {
+        let part = GenerationEvent.toolCallPart(ToolCallPart(index: 0, name: "a", arguments: #"{"x"#))
+        let broken = GenerationEvent.brokenToolCall(BrokenToolCall(text: #"a {"x": oops"#, reason: "It is no JSON."))
+        let told = try lines([part, broken, .finished(.stop, Self.usage)])
+
+        #expect(told[3] == choice(#"{"tool_calls":[{"index":0,"function":{"arguments":"\": oops"}}]}"#))
+        #expect(told[4].hasSuffix(#""finish_reason":"stop"}],"notices":["It is no JSON."]}"#))
+
+        let cut = try lines([part, .finished(.length, Self.usage)])
+        #expect(cut.last?.contains(#""finish_reason":"length""#) == true)
+    }
+
+    /// Arguments that a client could act on although the call is broken end the stream with an error.
+    @Test(arguments: ["", " ", "{}", "[1]"]) func aBrokenCallThatLooksWholeIsAnError(_ arguments: String) throws {
+        let events: [GenerationEvent] = [
+            .toolCallPart(ToolCallPart(index: 0, name: "a", arguments: arguments)),
+            .brokenToolCall(BrokenToolCall(text: "<call>a", reason: "It is none.")),
+        ]
+        var chunks = OpenAIChunks(head: Self.head, includesUsage: false)
+        for event in events { _ = try chunks.chunks(event) }
+
+        let thrown = #expect(throws: OpenAIError.self) { try chunks.chunks(.finished(.stop, Self.usage)) }
+
+        #expect(thrown?.code == "tool_call_broken")
+        var cut = OpenAIChunks(head: Self.head, includesUsage: false)
+        for event in events { _ = try cut.chunks(event) }
+        #expect(try cut.chunks(.finished(.length, Self.usage)).count == 1)
+    }
+
+    @Test func aCallThatReadsOtherwiseAtItsEndIsAnError() throws {
+        for call in [
+            ToolCall(id: "1", name: "b", arguments: #"{"x":1}"#), ToolCall(id: "1", name: "a", arguments: #"{ "x":1}"#),
+        ] {
+            var chunks = OpenAIChunks(head: Self.head, includesUsage: false)
+            _ = try chunks.chunks(.toolCallPart(ToolCallPart(index: 0, name: "a", arguments: #"{"x"#)))
+            let thrown = #expect(throws: OpenAIError.self) { try chunks.chunks(.toolCall(call)) }
+            #expect(thrown?.code == "tool_call_changed")
+        }
     }
 
     @Test func aCallThatCannotBeReadIsContent() throws {
