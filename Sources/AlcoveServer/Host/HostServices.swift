@@ -136,16 +136,40 @@ package struct HostServices: Sendable {
 
     /// Deletes a chat with all that is kept because of it: its messages, turns, files, attachments, and what could be taken back.
     ///
-    /// Works on a full disk, where it gives what room it can back to the disk.
-    ///
     /// - Returns: false when there was none.
-    func delete(_ chat: ChatID) async throws -> Bool {
+    func delete(_ chat: ChatID) async throws -> Bool { try await delete([chat]) == 1 }
+
+    /// Deletes chats. Works on a full disk, where it gives what room it can back to the disk.
+    ///
+    /// - Returns: how many there were.
+    func delete(_ chats: [ChatID]) async throws -> Int {
+        var deleted = 0
+        var attached: Set<String> = []
+        var failure: (any Error)?
+        do {
+            for chat in chats {
+                let mine = try await attachments(of: chat)
+                if try await remove(chat) { deleted += 1 }
+                attached.formUnion(mine)
+            }
+        } catch {
+            failure = error
+        }
+        // One that another chat has too, such as a branch, stays.
+        if !attached.isEmpty, let mentioned = try? await database.mentions(of: attached) {
+            _ = await uploads.sweep(attached.subtracting(mentioned), graceSeconds: -1)
+        }
+        await giveRoomBack()
+        if let failure { throw failure }
+        return deleted
+    }
+
+    private func remove(_ chat: ChatID) async throws -> Bool {
         if let turn = await turns.latest(for: chat.text) {
             turn.stopSignal.set()
             await turn.waitForEnd()
         }
         let gone = try await log.turns(of: chat).map(\.id)
-        let attached = try await attachments(of: chat)
         let deleted = try await DiskReserve.spending {
             let deleted = try await chats.delete(chat)
             try await rewinds.forget(chat)
@@ -155,20 +179,20 @@ package struct HostServices: Sendable {
         grants.forget(chat.text)
         workspaces.forget(chat)
         for turn in gone { artifacts.forget(turn) }
-        // One that another chat has too, such as a branch, stays.
-        if !attached.isEmpty, let mentioned = try? await database.mentions(of: attached) {
-            _ = await uploads.sweep(attached.subtracting(mentioned), graceSeconds: -1)
-        }
-        await giveRoomBack()
         return deleted
     }
 
-    /// Takes the reserve again after something was deleted from a disk that was full.
+    /// After something was deleted: where room is short, what the store does not need any more goes back to the disk, and the
+    /// reserve is taken again.
     func giveRoomBack() async {
-        guard let reserve = database.reserve, reserve.isGivenUp else { return }
+        guard let reserve = database.reserve else { return }
+        guard reserve.isGivenUp || DiskReserve.free(root) < HostServices.shortRoom else { return }
         try? await DiskReserve.spending { try await database.compact() }
         reserve.take()
     }
+
+    /// Bytes that are free on a disk that will soon be full.
+    private static let shortRoom: UInt64 = 256 << 20
 
     /// The uploads that a chat's messages hold.
     private func attachments(of chat: ChatID) async throws -> Set<String> {

@@ -4,8 +4,8 @@ internal import AlcoveCore
 struct BrokenChatFile: UserFacingError, Equatable {
     let offset: Int
     let reason: String
-    var code = "bad_json"
 
+    var code: String { "bad_json" }
     var place: ErrorPlace { .request }
     var message: String { "The file of chats cannot be read at byte \(offset): \(reason)." }
     var hint: String? { "What stands behind this place was not taken in; export the chats again." }
@@ -25,6 +25,8 @@ struct ChatFileSplitter {
 
     private enum Place {
         case start
+        /// In a text, a number or a word: no chats, and perhaps no JSON.
+        case scalar
         /// In an object, before its "conversations"; all of it may be one chat.
         case members
         /// Between the values of the list.
@@ -72,6 +74,7 @@ struct ChatFileSplitter {
             return isTooLong ? .tooLong(at: itemStart) : .chat(buffer, at: itemStart)
         case .rest where isClosed: return nil
         case .start: throw broken("there is nothing in it")
+        case .scalar: return isTooLong ? .tooLong(at: itemStart) : .chat(buffer, at: itemStart)
         case .item: throw broken("it ends inside the chat that begins at byte \(itemStart)")
         default: throw broken("it ends early")
         }
@@ -81,7 +84,8 @@ struct ChatFileSplitter {
 
     private mutating func take(_ byte: UInt8) throws(BrokenChatFile) -> Found? {
         switch place {
-        case .start: try begin(byte)
+        case .start: begin(byte)
+        case .scalar: keep(byte)
         case .members: try member(byte)
         case .items(let needsComma): return try between(byte, needsComma: needsComma)
         case .item: return item(byte)
@@ -90,7 +94,7 @@ struct ChatFileSplitter {
         return nil
     }
 
-    private mutating func begin(_ byte: UInt8) throws(BrokenChatFile) {
+    private mutating func begin(_ byte: UInt8) {
         if byte.isSpace || [0xEF, 0xBB, 0xBF].contains(byte) && offset < 3 { return }
         itemStart = offset
         switch byte {
@@ -100,7 +104,8 @@ struct ChatFileSplitter {
             isKey = true
             keep(byte)
         default:
-            throw BrokenChatFile(offset: offset, reason: "a list or an object should begin here", code: "no_chats")
+            place = .scalar
+            keep(byte)
         }
     }
 

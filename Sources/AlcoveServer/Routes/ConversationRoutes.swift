@@ -79,8 +79,7 @@ struct ConversationRoutes: Sendable {
             }
             ids = list.compactMap { $0.string.flatMap { ChatID($0) } }
         }
-        var deleted = 0
-        for id in ids where try await host.delete(id) { deleted += 1 }
+        let deleted = try await host.delete(ids)
         // What was deleted is gone from the file too, not only from the lists.
         if body["all"]?.bool == true {
             _ = try await DiskReserve.spending { try await host.chats.deleteAll() }
