@@ -50,10 +50,10 @@ def follow(host, turn):
 def read_all(wires):
     """Reads every wire to its end; for each, when each token's frame was there, in milliseconds since 1970."""
     select = selectors.DefaultSelector()
-    arrivals = {}
+    arrivals, rest = {}, {}
     for wire in wires:
         select.register(wire, selectors.EVENT_READ)
-        arrivals[wire] = []
+        arrivals[wire], rest[wire] = [], b""
     while select.get_map():
         for key, _ in select.select():
             try:
@@ -64,7 +64,9 @@ def read_all(wires):
             if not data:
                 select.unregister(key.fileobj)
                 continue
-            arrivals[key.fileobj] += [now] * data.count(b'data: {"token"')
+            # A frame may come in two pieces; it is there when its end is.
+            whole, end, rest[key.fileobj] = (rest[key.fileobj] + data).rpartition(b"\n\n")
+            arrivals[key.fileobj] += [now] * (whole + end).count(b'data: {"token"')
     return list(arrivals.values())
 
 
@@ -100,10 +102,9 @@ def cost(readers):
         begin = time.monotonic()
         connection, answer = ask(host, {"sessionId": session, "messages": [{"role": "user", "content": "Go."}]})
         wires = [follow(host, answer.getheader("X-Alcove-Turn")) for _ in range(readers - 1)]
-        if wires:
-            read_all(wires)
-        answer.read()
+        told = [len(one) for one in read_all(wires)] + [answer.read().count(b'data: {"token"')]
         seconds = time.monotonic() - begin
+        assert set(told) == {TOKENS}, f"a reader missed tokens: {sorted(set(told))}"
         connection.close()
         host.stop()
         print(f"{readers:>4} readers, scripted model: {1000 * seconds / TOKENS:6.3f} ms a token, all readers served "
