@@ -17,6 +17,9 @@ final class Generation {
     let stop: StopSignal
     /// Whether the same request should give the same answer again: a seed was given, or nothing is drawn at all.
     let isRepeatable: Bool
+    /// Whether nothing computed for others is gone on from: a seed was given, and what is drawn with it tells roundings
+    /// apart that depend on how much was there already.
+    let startsAfresh: Bool
     let sampler: TokenSampler
     /// How many of the likeliest tokens to tell with each; nil looks at no odds.
     let likeliestTokens: Int?
@@ -43,7 +46,8 @@ final class Generation {
     var logitsIndex: Int32 = -1
 
     init(
-        prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, stopsRepetition: Bool,
+        prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, startsAfresh: Bool = false,
+        stopsRepetition: Bool,
         likeliestTokens: Int? = nil, sharedPrefix: Int = 0, answerStart: Int = 0, speculates: Bool = true,
         priority: GenerationPriority = .normal, stop: StopSignal,
         output: @escaping (Output) -> FinishReason?
@@ -52,6 +56,7 @@ final class Generation {
         self.maxTokens = maxTokens
         self.stop = stop
         self.isRepeatable = isRepeatable
+        self.startsAfresh = startsAfresh
         self.likeliestTokens = likeliestTokens
         self.sharedPrefix = sharedPrefix
         self.answerStart = answerStart

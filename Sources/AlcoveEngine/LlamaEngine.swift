@@ -290,13 +290,14 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
             continuation.yield(.notice("The answer is not held to its form: the grammar cannot be compiled."))
         }
         let sampler = TokenSampler(options: request.sampling, vocabulary: vocabulary, constraint: constraint)
+        let isDrawnBySeed = request.sampling.seed != nil && request.sampling.temperature > 0
         loop.submit(
             Generation(
                 prompt: tokens, maxTokens: maxTokens, sampler: sampler,
-                isRepeatable: request.sampling.seed != nil || request.sampling.temperature <= 0,
+                isRepeatable: isDrawnBySeed || request.sampling.temperature <= 0, startsAfresh: isDrawnBySeed,
                 stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens,
                 sharedPrefix: sharedPrefix(of: request, tokens), answerStart: answerStart(of: prompt, tokens),
-                speculates: request.speculates, priority: request.priority, stop: stop
+                speculates: request.speculates && !isDrawnBySeed, priority: request.priority, stop: stop
             ) { [vocabulary] output in
                 switch output {
                 case .odds(let odds): continuation.yield(.chance(vocabulary.chance(odds)))

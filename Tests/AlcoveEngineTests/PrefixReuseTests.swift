@@ -56,6 +56,25 @@ import Testing
         await engine.unload()
     }
 
+    @Test func aSeedGivesTheSameAnswerWhateverWasAskedBefore() async throws {
+        let engine = try await load()
+        var request = chat("Invent a name for a cat.", system: nil)
+        request.sampling.temperature = 1.5
+        request.sampling.seed = 42
+        let first = try await answer(engine, request)
+        for question in unrelated { _ = try await answer(engine, chat(question, system: nil)) }
+        var longer = request
+        longer.messages[0].content = "Invent a name for a cat. And one for a dog."
+        longer.sampling.seed = nil
+        _ = try await answer(engine, longer)
+        let again = try await answer(engine, request)
+
+        #expect(again.text == first.text)
+        #expect(again.usage.reusedTokens == 0)
+        #expect(again.usage.missReason == "a seed was given")
+        await engine.unload()
+    }
+
     @Test func aChatThatHadToLeaveComesBackWhole() async throws {
         let engine = try await load()
         var request = chat("Who wrote Faust?")

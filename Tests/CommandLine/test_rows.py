@@ -11,7 +11,7 @@ import pytest
 from files import upload
 from program import MODEL
 from test_agent import Stream, call, decide, host_with
-from test_catalog import WEIGHTS, entry, file, frames, server, two, write  # noqa: F401 (fixtures)
+from test_catalog import WEIGHTS, entry, file, frames, two, write  # noqa: F401 (fixtures)
 
 
 def say(host, session, *texts, **rest):

@@ -18,9 +18,13 @@ extension Scheduler {
             })
         else { return }
         let live = reusable[best]
-        let reason = missReason(generation.prompt)
+        let reason = generation.startsAfresh ? "a seed was given" : missReason(generation.prompt)
         var index = idle[best], found: Int
-        if let (entry, count) = kept.best(for: generation.prompt, longerThan: live) {
+        if generation.startsAfresh {
+            index = idle.min { slots[$0].lastUsed < slots[$1].lastUsed } ?? index
+            keepEnd(of: index, context)
+            found = cut(index, to: 0, context)
+        } else if let (entry, count) = kept.best(for: generation.prompt, longerThan: live) {
             // Into the sequence that has been idle longest: the best one may be worth keeping.
             index = idle.min { slots[$0].lastUsed < slots[$1].lastUsed } ?? index
             found = restore(entry, to: count, into: index, context)
