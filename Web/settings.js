@@ -232,20 +232,18 @@ class Settings {
 
     async #import(file) {
         this.#tell(t("importing"), "told");
-        const text = await file.text();
         try {
-            JSON.parse(text);
-        } catch {
-            return this.#tell(t("importUnreadable", file.name));
-        }
-        try {
-            const { imported = 0, unchanged = 0, failed = [] } = await this.#host.importChats(text);
-            const words = [t("imported", number(imported), unchanged), ...failed.map(({ title, error }) => t("importFailed", title || t("untitled"), error))];
-            this.#tell(words.join(" "), failed.length > 0 ? "failure" : "told");
-            this.#on.imported();
+            // The file itself and not its text: it may be larger than what a page can hold, and the host reads it as it comes.
+            const { imported = 0, unchanged = 0, failed = [], complete = true } = await this.#host.importChats(file);
+            // Of a file that broke off the last sentence is about the file.
+            const broken = complete ? [] : failed.splice(-1).map(({ error }) => error);
+            const words = [t("imported", number(imported), unchanged), ...failed.map(({ title, error }) => t("importFailed", title || t("untitled"), error)), ...broken];
+            this.#tell(words.join(" "), failed.length + broken.length > 0 ? "failure" : "told");
         } catch (error) {
             this.#fail(error);
         }
+        // Also after a failure: what stands before a broken place was taken in.
+        this.#on.imported();
     }
 
     async #removeAll() {

@@ -37,6 +37,27 @@ def test_the_catalogue_is_shown_with_what_fits(page):
     expect(sheet.locator(".card .about", has_text="of memory").first).to_be_attached()
 
 
+def test_of_a_cut_file_of_chats_the_whole_ones_are_taken_in(open_page, entry, tmp_path):
+    page = open_page(entry, allow=["400"])
+    chats = [{"id": letter * 32, "title": f"Kept {letter}", "messages": [{"role": "user", "content": "Hello."}]} for letter in "ab"]
+    file = tmp_path / "chats.json"
+    file.write_text(json.dumps({"conversations": chats})[:-40])
+    page.click("#open-settings")
+    sheet = page.get_by_role("dialog", name="Settings")
+
+    sheet.locator("input[name=import]").set_input_files(file)
+    expect(sheet.get_by_role("alert")).to_contain_text("1 chat was imported")
+    expect(sheet.get_by_role("alert")).to_contain_text("cannot be read at byte")
+    expect(sheet.get_by_role("alert")).not_to_contain_text("Untitled")
+
+    file.write_text("no chats")
+    sheet.locator("input[name=import]").set_input_files(file)
+    expect(sheet.get_by_role("alert")).to_contain_text("The file of chats cannot be read at byte 0")
+    page.keyboard.press("Escape")
+    expect(page.locator(".drawer").get_by_text("Kept a")).to_be_visible()
+    expect(page.locator(".drawer").get_by_text("Kept b")).to_have_count(0)
+
+
 def test_a_model_file_of_this_device_is_taken_in(open_page, entry, tmp_path):
     page = open_page(entry, allow=["422"])
     notes = tmp_path / "notes.gguf"

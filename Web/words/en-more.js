@@ -239,7 +239,6 @@ export const words = {
     importing: "Importing…",
     imported: (n, same) => `${count(n, "chat was", "chats were")} imported${same > 0 ? `; ${same} already here` : ""}.`,
     importFailed: (title, why) => `“${title}” was not imported: ${why}`,
-    importUnreadable: (name) => `${name} is not a file that Alcove exported: it is not JSON.`,
     removeAll: "Delete all chats",
 
     aboutBody: "Alcove is a private assistant. The model, your chats and your files are on this device, and nothing of them is sent anywhere.",

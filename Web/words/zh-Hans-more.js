@@ -236,7 +236,6 @@ export const words = {
     importing: "正在导入…",
     imported: (n, same) => `已导入 ${n} 个聊天${same > 0 ? `；${same} 个已存在` : ""}。`,
     importFailed: (title, why) => `“${title}”未能导入：${why}`,
-    importUnreadable: (name) => `${name} 不是 Alcove 导出的文件：它不是 JSON。`,
     removeAll: "删除所有聊天",
 
     aboutBody: "Alcove 是私人助手。模型、聊天和文件都在本设备上，不会发送到任何地方。",

@@ -41,7 +41,9 @@ struct ChatImport {
         }
         if let stop {
             if imported + unchanged + failures == 0 { throw stop }
-            fail(title: nil, stop.sentence)
+            // Always told, and last, however many chats were named before it.
+            failures += 1
+            failed.append(["title": .null, "error": .string(stop.sentence)])
         }
         var answer: JSONObject = [
             "imported": JSONValue(imported), "unchanged": JSONValue(unchanged), "failed": .array(failed),
