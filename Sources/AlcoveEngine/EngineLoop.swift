@@ -28,7 +28,7 @@ final class EngineLoop: Sendable {
 
     private let model: ModelHandle
     private let vocabulary: Vocabulary
-    private let options: Options
+    let options: Options
     private let inbox = EngineInbox()
     private let cancellation = Cancellation()
     private let published: Mutex<ModelQueue>
@@ -62,6 +62,7 @@ final class EngineLoop: Sendable {
 
     private func run() {
         let scheduler = Scheduler(model: model, vocabulary: vocabulary, options: options, cancellation: cancellation)
+        scheduler.placeIsFree = { [self, unowned scheduler] in publish(scheduler) }
         var embeddings: [EmbeddingJob] = []
         while true {
             let orders = inbox.take()

@@ -291,13 +291,15 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         }
         let sampler = TokenSampler(options: request.sampling, vocabulary: vocabulary, constraint: constraint)
         let isDrawnBySeed = request.sampling.seed != nil && request.sampling.temperature > 0
+        // Guesses are tried in pieces of several tokens, which round otherwise, and how often depends on the clock.
+        let speculates = request.speculates && (!isDrawnBySeed || loop.options.alwaysSpeculates)
         loop.submit(
             Generation(
                 prompt: tokens, maxTokens: maxTokens, sampler: sampler,
                 isRepeatable: isDrawnBySeed || request.sampling.temperature <= 0, startsAfresh: isDrawnBySeed,
                 stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens,
                 sharedPrefix: sharedPrefix(of: request, tokens), answerStart: answerStart(of: prompt, tokens),
-                speculates: request.speculates && !isDrawnBySeed, priority: request.priority, stop: stop
+                speculates: speculates, priority: request.priority, stop: stop
             ) { [vocabulary] output in
                 switch output {
                 case .odds(let odds): continuation.yield(.chance(vocabulary.chance(odds)))

@@ -24,6 +24,8 @@ final class Scheduler {
     var kept: KeptStates
     var governor: SpeculationGovernor
     var pieceSize = PieceSize()
+    /// Called when an answer has given its place up, before it tells its end: whoever hears of that may look at once.
+    var placeIsFree: () -> Void = {}
 
     init(model: ModelHandle, vocabulary: Vocabulary, options: EngineLoop.Options, cancellation: Cancellation) {
         self.model = model
@@ -62,6 +64,7 @@ final class Scheduler {
         guard let generation = slots[index].generation else { return }
         slots[index].generation = nil
         slots[index].lastUsed = Platform.monotonicNanoseconds
+        placeIsFree()
         generation.finish(reason, now: slots[index].lastUsed)
     }
 
