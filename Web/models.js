@@ -150,7 +150,8 @@ class Models {
         };
         const whole = entry.state === "Installed" || entry.installed === true;
         if (whole || entry.state === "Partial") {
-            if (job?.state !== "running") add("delete", "modelDelete", "text danger", () => this.#remove(entry));
+            // What comes with the program cannot be deleted.
+            if (job?.state !== "running" && entry.origin !== "embedded") add("delete", "modelDelete", "text danger", () => this.#remove(entry));
         }
         actions.append(make("span", "gap"));
         if (job?.state === "running") return add("stop", "modelStop", "text", () => this.#cancel(entry));

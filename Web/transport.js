@@ -23,7 +23,7 @@ export class Transport {
     conversation = null;
     /** The host's id of the turn being read, once its headers came. */
     turn = null;
-    /** Whether an answer is on its way: a bubble is on the screen and Send is Stop. */
+    /** Whether an answer is on its way: Send is Stop. */
     answering = false;
     /** What the bubble shows. */
     live = emptyAnswer();
@@ -78,7 +78,7 @@ export class Transport {
         const actions = this.#detach();
         this.conversation = conversation;
         if (!activeTurn) return actions;
-        // A finished turn is in the transcript already: reading it again would show its answer twice.
+        // A finished turn is in the transcript already.
         if (!activeTurn.running) {
             this.#seen.add(activeTurn.id);
             return actions;
@@ -192,7 +192,7 @@ export class Transport {
     }
 
     #stepped({ skill_step: tool, detail, ok, seconds, receipt, files }) {
-        // Where in the answer it stood, so that text and steps can be shown in the order they came about.
+        // Where in the answer it stood: text and steps are shown in their order.
         const at = this.live.text.length;
         const step = { tool, detail: detail ?? "", ok: ok === true, seconds: seconds ?? 0, receipt: receipt ?? null, at };
         this.live.steps.push(step);
@@ -200,7 +200,7 @@ export class Transport {
         return [{ do: "step", step, files: this.#takeNewFiles() }];
     }
 
-    /** A file is told of twice, by itself and with its step; it belongs below its step, once. */
+    /** A file is told of twice, by itself and with its step. */
     #made(files) {
         for (const { name, bytes, url } of files) {
             if (this.live.artifacts.some((other) => other.url === url)) continue;
@@ -228,7 +228,7 @@ export class Transport {
         return this.live.asks.find((ask) => ask.id === id);
     }
 
-    /** The person's answer: one question, one answer, however often the button is pressed. */
+    /** One question, one answer, however often the button is pressed. */
     #answer({ id, outcome }) {
         const ask = this.#ask(id);
         if (!ask || ask.state !== "waiting" || (outcome === "allowed_for_chat" && !ask.remember)) return [];
@@ -373,7 +373,7 @@ export class Transport {
 
     #foundOwn(turn, why, now) {
         if (!this.answering) return [];
-        // The stream ended, yet the turn runs: wait a little, or a host that hangs up at once is asked in a tight loop.
+        // The stream ended, yet the turn runs: wait a little, for a host that hangs up at once.
         if (turn.running) return why === "ended" ? this.#retryLater() : this.#attach(turn.id, now);
         if (this.#reread.has(turn.id)) return this.#hasWords() ? this.#finish() : this.#settle();
         this.#reread.add(turn.id);
@@ -429,7 +429,7 @@ export class Transport {
         if (message && thinking !== "") message.thinking = thinking;
         if (steps.length > 0) message.steps = steps;
         if (artifacts.length > 0) message.artifacts = artifacts;
-        // As the host keeps them, so that the history sent with the next message does not take them away again.
+        // As the host keeps them: the next message's history must not take them away.
         if (message && done) {
             const { tokenCount, tokPerSec, promptTokens, aborted, truncated } = done;
             Object.assign(message, { tokenCount, tokPerSec, aborted, truncated }, promptTokens > 0 && { promptTokens });

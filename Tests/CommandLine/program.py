@@ -76,3 +76,11 @@ class Host:
         if self.process.poll() is None:
             self.process.send_signal(signal_number)
         return self.process.wait(30)
+
+
+def until(holds, timeout=60):
+    """Waits until something is so."""
+    deadline = time.monotonic() + timeout
+    while not holds():
+        assert time.monotonic() < deadline, "it never came to be so"
+        time.sleep(0.02)

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+from program import until
 from test_agent import Stream, call, decide, host_with
 
 
@@ -73,8 +74,8 @@ def test_switching_code_off_refuses_the_very_next_call(serve, tmp_path):
 def test_the_model_chosen_last_is_loaded_again(serve, model, root):
     host = serve("--port", 0, "--model", model).wait()
     host.wait_for_model()
-    chosen = host.json("/api/agent/settings")[1]["selectedModelId"]
-    assert chosen == model
+    # Kept once it has loaded, a moment after the engine says so.
+    until(lambda: host.json("/api/agent/settings")[1]["selectedModelId"] == model)
     host.stop()
     again = serve("--port", 0).wait()
     assert again.wait_for_model()["state"] == "Loaded"

@@ -235,7 +235,7 @@ export const words = {
     exportAll: "Export all chats",
     exportAllHint: "One file with every chat, which can be imported again.",
     importChats: "Import chats",
-    importHint: "From a file that Alcove exported. A chat that is here already stays as it is.",
+    importHint: "From a file that Alcove exported. A chat that is here already stays as it is, unless the file has a newer one.",
     importing: "Importing…",
     imported: (n, same) => `${count(n, "chat was", "chats were")} imported${same > 0 ? `; ${same} already here` : ""}.`,
     importFailed: (title, why) => `“${title}” was not imported: ${why}`,

@@ -232,7 +232,7 @@ export const words = {
     exportAll: "导出所有聊天",
     exportAllHint: "一个包含所有聊天的文件，之后可以再导入。",
     importChats: "导入聊天",
-    importHint: "从 Alcove 导出的文件导入。已有的聊天保持不变。",
+    importHint: "从 Alcove 导出的文件导入。已有的聊天保持不变，除非文件中的更新。",
     importing: "正在导入…",
     imported: (n, same) => `已导入 ${n} 个聊天${same > 0 ? `；${same} 个已存在` : ""}。`,
     importFailed: (title, why) => `“${title}”未能导入：${why}`,

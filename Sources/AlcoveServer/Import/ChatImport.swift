@@ -28,12 +28,15 @@ struct ChatImport {
         do {
             for try await chunk in body.chunks() where stop == nil {
                 var found: [ChatFileSplitter.Found] = []
+                var broken: BrokenChatFile?
                 do {
                     try splitter.append(chunk) { found.append($0) }
                 } catch {
-                    stop = error
+                    broken = error
                 }
+                // Also those of a piece that breaks off later on.
                 for value in found { try await take(value, isOnlyOne: false) }
+                if stop == nil { stop = broken }
             }
             if stop == nil, let last = try splitter.finish() { try await take(last, isOnlyOne: true) }
         } catch let error as BrokenChatFile {
@@ -91,7 +94,16 @@ struct ChatImport {
                     code: "too_many_messages",
                     message: "It has \(count) messages, and a chat that is taken in may have \(ChatImport.messages).")
             }
+            guard let messages = json["messages"]?.array else {
+                throw InputError(code: "no_messages", message: "It has no messages.")
+            }
+            // An empty chat would be the next "New chat", under a title of its own.
+            if messages.isEmpty {
+                unchanged += 1
+                return
+            }
             var document = try ChatDocument(json: json)
+            document.title = document.title.map(ConversationRoutes.shortened)
             // A chat without an id gets one from what it holds, so that it comes in once however often it comes.
             if document.id == nil { document.id = ChatID(String(SHA256.hex(json.bytes()).prefix(32))) }
             if let id = document.id, let ours = try await chats.chat(id),

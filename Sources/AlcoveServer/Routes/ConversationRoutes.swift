@@ -8,6 +8,16 @@ struct ConversationRoutes: Sendable {
 
     /// Longest title, in bytes: the list of all chats carries every one.
     static let titleLimit = 1_000
+
+    /// As much of a title as may be kept.
+    static func shortened(_ title: String) -> String {
+        var kept = title
+        while kept.utf8.count > titleLimit {
+            // Whole characters, and in large steps of a text that is far too long.
+            kept = String(kept.prefix(min(titleLimit, max(0, kept.count - 1))))
+        }
+        return kept
+    }
     /// Most finds of a search that are looked at; several may be in one chat.
     private static let searchLimit = 500
 
