@@ -29,7 +29,7 @@ let package = Package(
         .target(name: "CPosixShim"),
         .target(name: "AlcoveCore", dependencies: ["CPosixShim"]),
         .target(name: "AlcoveTemplates", dependencies: ["AlcoveCore", "CPosixShim", "llama"]),
-        .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "llama"]),
+        .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "CPosixShim", "llama"]),
         .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
         .target(name: "AlcoveSandbox", dependencies: ["AlcoveCore", "CPosixShim"]),
         .target(name: "AlcoveShell", dependencies: ["AlcoveCore", "AlcoveSandbox", "CZlib"]),

@@ -22,6 +22,8 @@ public enum EngineError: UserFacingError, Equatable {
     case inputTooLong(index: Int, tokens: Int, limit: Int)
     /// The last attempt to load this file ended the process.
     case crashedBefore(path: String)
+    /// No copy in another quantisation could be written.
+    case quantizeFailed(path: String, reason: String)
 
     public var code: String {
         switch self {
@@ -39,6 +41,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .emptyInput: "input_empty"
         case .inputTooLong: "input_too_long"
         case .crashedBefore: "model_crashed_before"
+        case .quantizeFailed: "quantize_failed"
         }
     }
 
@@ -62,6 +65,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .inputTooLong(let index, let tokens, let limit):
             "Input \(index) has \(tokens) tokens and the model reads \(limit)."
         case .crashedBefore(let path): "The last attempt to load \(path) ended the program, so it was not tried again."
+        case .quantizeFailed(let path, let reason): "No copy of \(path) could be written: \(reason)."
         }
     }
 
@@ -73,7 +77,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .promptTooLong, .emptyPrompt: .request
         case .cannotWrite, .noEmbeddings, .ranksOnly, .emptyInput, .inputTooLong: .request
         case .loadCancelled, .unloaded: .busy
-        case .decodeFailed: .host
+        case .decodeFailed, .quantizeFailed: .host
         }
     }
 
@@ -82,7 +86,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .modelMissing: "Check the path, or run `alcove models` to see what is there."
         case .modelUnreadable: nil
         case .loadFailed: "Run `alcove inspect` on the file to see what it is."
-        case .loadCancelled, .unloaded, .emptyPrompt, .emptyInput: nil
+        case .loadCancelled, .unloaded, .emptyPrompt, .emptyInput, .quantizeFailed: nil
         case .cannotWrite: "Load a language model."
         case .noEmbeddings, .ranksOnly:
             "Load an embedding model, such as a GGUF file of nomic-embed-text, bge or Qwen3-Embedding."

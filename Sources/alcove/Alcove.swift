@@ -60,7 +60,7 @@ enum Alcove {
             Terminal.line("alcove \(version)")
             return .success
         }
-        if invocation.wantsHelp || !command.subcommands.isEmpty {
+        if invocation.wantsHelp || !(command.subcommands.isEmpty || command.runsAlone) {
             Terminal.write(HelpText.text(for: command, path: path))
             return invocation.wantsHelp ? .success : .usage
         }

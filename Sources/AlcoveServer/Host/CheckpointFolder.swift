@@ -7,5 +7,5 @@ package enum CheckpointFolder {
     }
 
     /// The model goes, and with it what was only of use to it.
-    static func remove(root: String, model: String) { Folder.remove(path(root: root, model: model)) }
+    package static func remove(root: String, model: String) { Folder.remove(path(root: root, model: model)) }
 }

@@ -10,6 +10,8 @@ struct Command: Sendable {
     var arguments: [Argument] = []
     var options: [Option] = []
     var subcommands: [Command] = []
+    /// Whether it does something without one of its subcommands.
+    var runsAlone = false
     var run: @Sendable (Invocation) async throws -> ExitCode = { _ in .success }
 
     /// A word without dashes.

@@ -24,7 +24,7 @@ enum HelpText {
     private static func usage(of command: Command, path: [String]) -> String {
         var words = path
         if !command.options.isEmpty { words.append("[OPTIONS]") }
-        if !command.subcommands.isEmpty { words.append("COMMAND") }
+        if !command.subcommands.isEmpty { words.append(command.runsAlone ? "[COMMAND]" : "COMMAND") }
         for argument in command.arguments {
             let name = argument.repeats ? "\(argument.name)..." : argument.name
             words.append(argument.isOptional ? "[\(name)]" : name)

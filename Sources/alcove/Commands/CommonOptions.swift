@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import AlcoveEngine
 internal import AlcoveRemote
 internal import AlcoveServer
 
@@ -47,7 +48,11 @@ enum CommonOptions {
         loader.gate = gate
         if let folders {
             let library = ModelLibrary(folders: folders, resources: resources)
-            loader.entry = { library.catalog.entry(ofFile: $0, in: ModelStore(folder: folders.models))?.entry }
+            loader.entry = { path in
+                // A fast copy is its original, only quicker.
+                let original = library.fastCopies.copy(ofFile: path)?.originalPath ?? path
+                return library.catalog.entry(ofFile: original, in: ModelStore(folder: folders.models))?.entry
+            }
         }
         return loader
     }

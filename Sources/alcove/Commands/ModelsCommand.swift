@@ -15,6 +15,7 @@ enum ModelsCommand {
                 name: "--catalog", short: nil, value: nil,
                 help: "Only what can be downloaded, all of it; with --json as the host's catalogue has it."),
         ],
+        subcommands: [OptimizeCommand.command], runsAlone: true,
         run: { invocation in
             let library = ModelLibrary(folders: Folders(root: invocation.text("--root")), resources: Resources())
             if invocation.has("--catalog") {
@@ -23,14 +24,14 @@ enum ModelsCommand {
             }
             let entries = library.entries
             if invocation.has("--json") {
-                Terminal.line(JSONValue.array(entries.map(json)).text(.indented))
+                Terminal.line(JSONValue.array(entries.map { json($0, library) }).text(.indented))
             } else if entries.isEmpty {
                 Terminal.line("There is no model here yet. Put GGUF files into \(library.folders.models).")
             } else {
                 let width = entries.map(\.name.count).max() ?? 0
                 for entry in entries {
                     let name = entry.name + String(repeating: " ", count: width - entry.name.count)
-                    Terminal.line("\(name)  \(megabytes(entry.bytes))  \(describe(entry))")
+                    Terminal.line("\(name)  \(megabytes(entry.bytes))  \(describe(entry, library))")
                 }
                 Terminal.line("\nYour own GGUF files go into \(library.folders.models).")
             }
@@ -81,19 +82,28 @@ enum ModelsCommand {
         return String(repeating: " ", count: max(0, 9 - text.count)) + text
     }
 
-    private static func describe(_ entry: ModelLibrary.Entry) -> String {
+    private static func describe(_ entry: ModelLibrary.Entry, _ library: ModelLibrary) -> String {
         do {
-            let about = try ModelFile.about(entry.path)
-            return about + (entry.isBundled ? ", came with Alcove" : "")
+            let about = try ModelFile.about(entry.path) + (entry.isBundled ? ", came with Alcove" : "")
+            if let copy = library.fastCopies.copy(ofFile: entry.path) {
+                return
+                    "\(about), fast copy of \(copy.originalName): reads \(OptimizeCommand.times(copy.measure.prefillGain)), "
+                    + "writes \(OptimizeCommand.times(copy.measure.decodeGain)) as quick"
+            }
+            guard let advice = library.fastCopyAdvice(entry.path), advice.isWorthIt else { return about }
+            return about + ". Slow here (\(advice.slowTypes.joined(separator: ", "))): "
+                + "alcove models optimize makes a quicker copy"
         } catch {
             return "cannot be used: \((error as? any UserFacingError)?.message ?? "\(error)")"
         }
     }
 
-    private static func json(_ entry: ModelLibrary.Entry) -> JSONValue {
+    private static func json(_ entry: ModelLibrary.Entry, _ library: ModelLibrary) -> JSONValue {
         var object: JSONObject = [
             "name": .string(entry.name), "path": .string(entry.path), "bytes": .integer(Int64(entry.bytes)),
             "bundled": .bool(entry.isBundled), "about": .null, "error": .null,
+            "fastCopy": library.fastCopies.copy(ofFile: entry.path)?.json ?? .null,
+            "slowTypes": .array(library.fastCopyAdvice(entry.path)?.slowTypes.map { .string($0) } ?? []),
         ]
         do {
             object["about"] = .string(try ModelFile.about(entry.path))

@@ -41,6 +41,12 @@ enum PlumbingCommand {
                     TemplateWorker.serve()
                     return .success
                 }),
+            Command(
+                name: "fast-copy-worker", summary: "What makes fast copies; started by the program itself.",
+                run: { _ in
+                    FastCopyWorker.serve()
+                    return .success
+                }),
         ])
 
     /// A command that answers every line by itself.

@@ -125,6 +125,7 @@ enum ServeCommand {
         }
         let sweeping = Task {
             reserve.take()
+            library.fastCopies.sweep()
             await host.sweepUploadsRegularly()
         }
         let signal = await ending.wait()
