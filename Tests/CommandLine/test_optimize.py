@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import subprocess
+import urllib.request
 from pathlib import Path
 
 import gguf
@@ -209,3 +210,88 @@ def test_help_tells_it(alcove):
     words = alcove("models", "optimize", "--help").stdout
     assert "--remove" in words and "perplexity" in words
     assert "--to is q8_0 or q4_0" in alcove("models", "optimize", "x", "--to", "q9").stderr
+
+
+def frames(data):
+    return [json.loads(line[6:]) for line in data.decode().split("\n") if line.startswith("data: ")]
+
+
+def test_the_host_makes_tells_switches_and_removes(serve, root, slow):
+    host = serve("--no-model").wait()
+    before = host.json("/api/models")[1]
+    assert {"model": "slow.gguf", "types": ["Q4_1"]} in before["slowModels"]
+    assert before["fastCopies"] == [] and before["optimizing"] is None
+
+    status, headers, data = host.request("/api/models/optimize", "POST", {"model": "slow.gguf"})
+    assert status == 200 and headers["Content-Type"] == "text/event-stream"
+    told = frames(data)
+    assert {frame.get("phase") for frame in told[:-1]} == {"quantizing", "measuring"}
+    assert all(0 <= frame["fraction"] <= 1 for frame in told[:-1])
+    assert told[-1]["done"] and told[-1]["copy"]["name"] == NAME
+
+    after = host.json("/api/models")[1]
+    assert NAME in after["models"] and "slow.gguf" in after["models"]
+    assert [copy["original"]["name"] for copy in after["fastCopies"]] == ["slow.gguf"]
+    assert host.json("/api/models/load", "POST", {"model": NAME})[1]["model"].startswith("slow.fast")
+    status, body = host.json(f"/api/models/optimize?model={NAME}", "DELETE")
+    assert (status, body["code"]) == (409, "model_in_use")
+    assert host.json("/api/models/load", "POST", {"model": MODEL.name})[0] == 200
+    assert host.json("/api/models/optimize?model=slow.gguf", "DELETE") == (200, {"ok": True, "removed": [NAME]})
+    assert left_over(root) == []
+    assert host.json("/api/models/optimize?model=slow.gguf", "DELETE")[1]["code"] == "no_fast_copy"
+
+
+def test_what_the_host_refuses_has_a_status(serve, slow):
+    host = serve("--no-model").wait()
+
+    for body, status, code in [
+        ({}, 400, "no_model_named"), ({"model": 3}, 400, "no_model_named"), ({"model": "nobody"}, 404, "model_unknown"),
+        ({"model": MODEL.name}, 400, "nothing_to_gain"), ({"model": "slow.gguf", "to": "q9"}, 400, "bad_type"),
+        ({"model": "slow.gguf", "to": 8}, 400, "bad_type"),
+    ]:
+        answer = host.json("/api/models/optimize", "POST", body)
+        assert (answer[0], answer[1]["code"]) == (status, code), body
+    assert host.json("/api/models/optimize", "DELETE")[1]["code"] == "no_model_named"
+    assert host.json("/api/models/optimize/cancel", "POST", {})[1] == {"cancelled": False}
+
+
+def open_stream(host, body):
+    request = urllib.request.Request(host.url + "/api/models/optimize", json.dumps(body).encode(), method="POST")
+    request.add_header("Authorization", f"Bearer {host.token}")
+    request.add_header("Content-Type", "application/json")
+    return urllib.request.urlopen(request, timeout=60)
+
+
+def test_leaving_stops_nothing_and_cancelling_does(serve, root, slow):
+    host = serve("--no-model").wait()
+    with open_stream(host, {"model": "slow.gguf"}) as stream:
+        assert b"quantizing" in stream.readline()
+    assert host.json("/api/models")[1]["optimizing"]["model"] == "slow.gguf"
+    status, body = host.json("/api/models/optimize", "POST", {"model": SLOW.name})
+    assert (status, body["code"]) == (503, "optimize_busy")
+    with open_stream(host, {"model": "slow.gguf"}) as joined:
+        assert joined.readline().startswith(b"data: ")
+        assert host.json("/api/models/optimize/cancel", "POST", {})[1] == {"cancelled": True}
+        assert frames(joined.read())[-1] == {"cancelled": True, "model": "slow.gguf"}
+    assert host.json("/api/models")[1]["optimizing"] is None
+    assert left_over(root) == []
+
+
+def test_a_host_that_stops_stops_the_making(serve, root, slow):
+    host = serve("--no-model").wait()
+    with open_stream(host, {"model": "slow.gguf"}) as stream:
+        assert b"quantizing" in stream.readline()
+        assert host.stop() == 0
+    assert left_over(root) == []
+
+
+def test_a_starting_host_sweeps_what_a_kill_left(serve, root, slow):
+    making = root / "models" / ".fast-copies" / "1"
+    making.mkdir(parents=True)
+    (making / "copy.gguf").write_bytes(b"half")
+    orphan = root / "models" / "gone.fast-Q8_0.gguf.fastcopy.json"
+    orphan.write_text("{}")
+    host = serve("--no-model").wait()
+
+    assert host.json("/api/models")[1]["fastCopies"] == []
+    assert left_over(root) == []

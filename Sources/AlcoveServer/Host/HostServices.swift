@@ -51,13 +51,16 @@ package struct HostServices: Sendable {
 
     /// Nil where there is no catalogue, as in tests.
     package let catalog: CatalogServices?
+    /// Nil where no copies of models can be made, as in tests.
+    package let fastCopies: FastCopyServices?
 
     package init(
         database: Database, board: SettingsBoard? = nil, model: ModelHost, files: ModelFiles,
         tools: ToolRegistry = ToolRegistry(), root: String,
         decoder: any MediaDecoder = NoMediaDecoder(cause: "nothing that reads it is installed"),
         warmUp: WarmUp? = nil, repair: EngineRepair? = nil,
-        catalog: CatalogServices? = nil, memoryLog: @escaping @Sendable (String) -> Void = { _ in }
+        catalog: CatalogServices? = nil, fastCopies: FastCopyServices? = nil,
+        memoryLog: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.warmUp = warmUp
         self.repair = repair
@@ -72,6 +75,7 @@ package struct HostServices: Sendable {
         self.tools = tools
         self.root = root
         self.catalog = catalog
+        self.fastCopies = fastCopies
         let memory = MemoryWatch(
             giveBack: { await (model.ready?.model as? any MemorySaving)?.giveBackMemory() ?? 0 }, write: memoryLog)
         self.memory = memory
@@ -220,6 +224,7 @@ package struct HostServices: Sendable {
         UploadRoutes(host: self).add(to: &router)
         ShareRoutes(host: self).add(to: &router)
         OpenAIRoutes(host: self).add(to: &router)
+        if let fastCopies { FastCopyRoutes(host: self, copies: fastCopies).add(to: &router) }
         if let catalog { CatalogRoutes(host: self, catalog: catalog).add(to: &router) }
         return router
     }

@@ -20,7 +20,7 @@ struct ModelRoutes: Sendable {
 
     private func models() async -> JSONValue {
         let loaded = await host.model.ready?.model.description
-        return [
+        var body: JSONObject = [
             "models": .array(host.files.list().map { .string($0) }), "mmProjModels": [],
             "loaded": JSONValue(loaded?.id), "loadedMmProj": .null, "visionReady": false,
             "acceptsVisionProjector": false,
@@ -33,6 +33,16 @@ struct ModelRoutes: Sendable {
             "modelContextTokens": loaded.map { JSONValue($0.trainedContextLength) } ?? .null,
             "defaultMaxTokens": JSONValue(host.board.current.maxTokens), "video": .null, "skills": .null,
         ]
+        guard let copies = host.fastCopies else { return .object(body) }
+        for (key, value) in copies.facts().members { body[key] = value }
+        body["optimizing"] = .null
+        if let job = await copies.jobs.current {
+            body["optimizing"] = [
+                "model": .string(job.name), "phase": JSONValue(job.progress?.phase),
+                "fraction": .double(job.progress?.fraction ?? 0),
+            ]
+        }
+        return .object(body)
     }
 
     private func load(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -56,8 +56,7 @@ enum OptimizeCommand {
         _ path: String, _ type: FastCopyType?, _ library: ModelLibrary, json: Bool
     ) throws -> ExitCode {
         let store = library.fastCopies
-        let found = (store.copy(ofFile: path).map { [$0] } ?? store.copies(ofFile: path))
-            .filter { type == nil || $0.type == type }
+        let found = try library.fastCopies(named: path).filter { type == nil || $0.type == type }
         guard !found.isEmpty else {
             throw FastCopyError.nothingToRemove(name: "\(path.split(separator: "/").last ?? "")")
         }

@@ -46,6 +46,7 @@ enum ServeCommand {
         let board = SettingsBoard(SettingsStore(database))
         try await board.restore()
         mkdir(folders.models, 0o700)
+        library.fastCopies.sweep()
         let log = LogFile(folder: folders.root + "/logs")
         log.write("alcove \(Alcove.version) starts")
         LlamaLibrary.setLogLater { level, line in if level >= .warning { log.write("llama.cpp: \(line)") } }
@@ -70,7 +71,8 @@ enum ServeCommand {
                 list: { library.entries.map(\.name) }, path: { try library.path(named: $0) }),
             tools: try AgentTools.registry(database, AgentTools.Execution(invocation)), root: folders.root,
             decoder: MediaParts.decoder, warmUp: warmUp, repair: remote == nil ? repair : nil,
-            catalog: library.catalogServices { board.current.cacheType }, memoryLog: { log.write($0) })
+            catalog: library.catalogServices { board.current.cacheType },
+            fastCopies: library.fastCopyServices(threads: loader.threads), memoryLog: { log.write($0) })
 
         try await DiskReserve.spending { try await host.rewinds.recover() }
 
@@ -125,7 +127,6 @@ enum ServeCommand {
         }
         let sweeping = Task {
             reserve.take()
-            library.fastCopies.sweep()
             await host.sweepUploadsRegularly()
         }
         let signal = await ending.wait()
@@ -135,6 +136,7 @@ enum ServeCommand {
         unlink(folders.connectionFile)
         host.warmUp?.cancel()
         await host.catalog?.downloads.stopAll()
+        await host.fastCopies?.jobs.cancel()
         await host.turns.stopAll()
         await server.stop(grace: .seconds(5))
         await model.unload()
