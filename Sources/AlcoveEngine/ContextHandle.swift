@@ -49,6 +49,7 @@ final class ContextHandle {
             llama_free(raw)
             throw .cannotWrite
         }
+        model.applyAdapters(to: raw)
         self.raw = raw
         self.memory = memory
         self.model = model

@@ -30,6 +30,7 @@ final class EmbeddingContext {
                 cells: tokens, bytes: 4 * bytes,
                 reason: LlamaLibrary.takeLastError() ?? "the system gives no more memory")
         }
+        model.applyAdapters(to: raw)
         self.raw = raw
         self.model = model
         self.cancellation = cancellation

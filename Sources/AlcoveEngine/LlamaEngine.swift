@@ -32,6 +32,8 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         public var templateWorker: [String]?
         /// Nothing is computed while it is closed.
         public var gate: ComputeGate?
+        /// What changes the model, in this order.
+        public var adapters: [Adapter] = []
 
         public init() {}
     }
@@ -90,7 +92,12 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         guard access(path, R_OK) == 0 else {
             throw EngineError.modelUnreadable(path: path, reason: Platform.describe(errno: errno))
         }
+        if !options.adapters.isEmpty {
+            let header = try GGUFHeader(path: path)
+            for adapter in options.adapters { try adapter.check(against: header) }
+        }
         let model = try ModelHandle(path: path, vocabularyOnly: vocabularyOnly, progress: progress)
+        try model.load(options.adapters)
         if let byte = llama_model_get_vocab(model.raw).flatMap(Vocabulary.missingByte) {
             throw EngineError.loadFailed(
                 path: path, reason: "its vocabulary cannot spell every text, it has no token for the byte \(byte)")
@@ -137,7 +144,8 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         if let bytes = options.keptBytes { loopOptions.prefixes.bytes = bytes }
         // Asked for only when it is needed: of a vocabulary alone the library does not know the layers, and ends the process.
         if let folder = options.checkpointFolder, !vocabularyOnly {
-            let identity = LlamaEngine.identity(of: path, model, loopOptions)
+            let identity = ([LlamaEngine.identity(of: path, model, loopOptions)] + options.adapters.map(\.identity))
+                .joined(separator: "|")
             loopOptions.checkpoints = CheckpointFiles(folder: folder, identity: identity)
         }
         loop = EngineLoop(model: model, vocabulary: vocabulary, options: loopOptions)

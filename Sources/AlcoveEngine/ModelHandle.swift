@@ -7,6 +7,8 @@ internal import llama
 /// Unchecked: a model does not change after it is loaded, and llama.h lets several contexts share it.
 final class ModelHandle: @unchecked Sendable {
     let raw: OpaquePointer
+    /// Freed with the model; written once, before anything computes.
+    private var adapters: [(raw: OpaquePointer?, scale: Float)] = []
 
     /// Loads a file; blocks until it is in memory.
     ///
@@ -32,6 +34,26 @@ final class ModelHandle: @unchecked Sendable {
     }
 
     deinit { llama_model_free(raw) }
+
+    /// Loads adapters whose headers were found good; to be called before any context is made.
+    func load(_ wanted: [Adapter]) throws(AdapterError) {
+        for adapter in wanted {
+            _ = LlamaLibrary.takeLastError()
+            guard let loaded = llama_adapter_lora_init(raw, adapter.path) else {
+                throw .failed(
+                    name: GGUFName.ofFile(adapter.path),
+                    reason: LlamaLibrary.takeLastError() ?? "the library does not say why")
+            }
+            adapters.append((loaded, adapter.scale))
+        }
+    }
+
+    /// Lets the adapters act in a new context of this model.
+    func applyAdapters(to context: OpaquePointer) {
+        if adapters.isEmpty { return }
+        var pointers = adapters.map(\.raw), scales = adapters.map(\.scale)
+        _ = llama_set_adapters_lora(context, &pointers, pointers.count, &scales)
+    }
 
     private final class ProgressReporter: Sendable {
         let report: @Sendable (Double) -> Bool

@@ -28,6 +28,7 @@ extension CatalogEntry {
             throw CatalogFault.wrong("\"kvCacheDtype\"", MemoryEstimate.cacheBits.keys.sorted().joined(separator: ", "))
         }
         sampling = try reader.sampling()
+        lora = try reader.paths("lora")
         thinks = try reader.flag("supportsThinking")
         sideloadOnly = try reader.flag("sideloadOnly")
         experimental = try reader.flag("experimental")
@@ -175,6 +176,16 @@ private struct MemberReader {
             else { throw CatalogFault.wrong("\"modalities\"", "a list of Image, Audio, Video") }
             found.append(modality)
         }
+        return found
+    }
+
+    /// Whole paths of this device; one may stand alone.
+    func paths(_ key: String) throws(InputError) -> [String] {
+        guard let value = member(key) else { return [] }
+        let found = value.string.map { [$0] } ?? value.array?.compactMap(\.string) ?? []
+        guard (1...16).contains(found.count), value.array.map({ $0.count == found.count }) ?? true,
+            found.allSatisfy({ $0.hasPrefix("/") && !$0.utf8.contains(0) })
+        else { throw CatalogFault.wrong("\"\(key)\"", "a whole path, beginning with /, or a list of 1 to 16 such") }
         return found
     }
 

@@ -36,6 +36,8 @@ package struct CatalogEntry: Sendable, Hashable {
     /// Bytes of keys and values of one token at 16 bits; nil while nobody knows.
     package var cacheBytesPerToken: Int?
     package var sampling: SamplingOptions?
+    /// LoRA adapters of this device that are loaded with it: whole paths, each with `:SCALE` behind it where that is not 1.
+    package var lora: [String] = []
     package var thinks = false
     package var sideloadOnly = false
     package var experimental = false

@@ -17,7 +17,10 @@ enum CommonOptions {
     static let threads = Command.Option(
         name: "--threads", short: "t", value: "N",
         help: "Threads that compute, at most one a core. Default: one a core.")
-    static let engine = [model, context, threads] + RemoteOptions.all
+    static let lora = Command.Option(
+        name: "--lora", short: nil, value: "FILE[:SCALE]",
+        help: "A LoRA adapter (GGUF) of the model, and how strongly it acts. Default: 1, as it was trained.")
+    static let engine = [model, context, threads, lora] + RemoteOptions.all
 
     static let maxTokens = Command.Option(
         name: "--max-tokens", short: "n", value: "N", help: "Most tokens of the answer.")
@@ -46,6 +49,11 @@ enum CommonOptions {
             root: folders?.root)
         loader.remote = try RemoteOptions.read(invocation)
         loader.gate = gate
+        loader.adapter = try invocation.text("--lora").map { text in
+            var adapter = try Adapter(text)
+            adapter.path = Folders.absolute(adapter.path)
+            return adapter
+        }
         if let folders {
             let library = ModelLibrary(folders: folders, resources: resources)
             loader.entry = { path in

@@ -20,6 +20,9 @@ struct ModelLoader: Sendable {
     /// Nothing is computed while it is closed.
     var gate: ComputeGate?
 
+    /// What changes every model that is loaded, instead of what the catalogue names for one.
+    var adapter: Adapter?
+
     /// What the starter model's makers say of its sampling (model card of SmolLM2-135M-Instruct); its file says nothing.
     private static func sampling(ofFile path: String) -> SamplingOptions? {
         guard path.split(separator: "/").last?.hasPrefix("SmolLM2-") ?? false else { return nil }
@@ -54,6 +57,7 @@ struct ModelLoader: Sendable {
             CacheType(rawValue: MemoryEstimate.smallerCache(cacheType, entry?.cacheType ?? "f16")) ?? .f16
         options.gate = gate
         options.sampling = entry?.sampling ?? ModelLoader.sampling(ofFile: path)
+        options.adapters = try adapter.map { [$0] } ?? entry?.lora.map { try Adapter($0) } ?? []
         options.templateWorker = [program, "plumbing", "template-worker"]
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)
         return LoadedModel(model: engine, notices: engine.notices) { await engine.unload() }
