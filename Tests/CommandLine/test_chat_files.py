@@ -96,3 +96,27 @@ def test_a_long_file_comes_in_with_flat_memory(serve):
     assert status == 200 and answer == {"imported": 400, "unchanged": 0, "failed": []}
     grown = memory(host) - before
     assert grown < len(data) / 1024, f"{grown} KB more for a file of {len(data) >> 10} KB"
+
+
+@pytest.mark.parametrize("behind", [b"}", b" junk", b"[", b'"'])
+def test_whole_chats_before_a_broken_place_come_in_however_the_file_was_cut_into_pieces(serve, behind):
+    host = serve("--port", 0, "--no-model").wait()
+    chats = [chat(number, messages=1, words=40) for number in range(100)]
+
+    status, answer = host.json("/api/agent/import", "POST", json.dumps(chats).encode() + behind)
+
+    assert status == 200 and answer["imported"] == 100, answer
+    assert answer["complete"] is False and "cannot be read at byte" in answer["failed"][-1]["error"]
+
+
+def test_a_chat_without_messages_is_none_and_a_title_has_an_end(serve):
+    host = serve("--port", 0, "--no-model").wait()
+    empty, wrong, long = {**chat(1), "messages": []}, {**chat(2), "messages": "none"}, {**chat(3), "title": "é" * 5000}
+
+    answer = host.json("/api/agent/import", "POST", json.dumps([empty, wrong, long]).encode())[1]
+
+    assert (answer["imported"], answer["unchanged"]) == (1, 1)
+    assert answer["failed"] == [{"title": "Chat 2", "error": "It has no messages."}]
+    assert list(kept(host)) == [long["id"]]
+    title = host.json(f"/api/agent/conversations/{long['id']}")[1]["title"]
+    assert title == "é" * 500
