@@ -171,8 +171,6 @@ function act(name, index, source) {
     }));
 }
 
-// MARK: start
-
 const hashChat = () => new URLSearchParams(location.hash.slice(1)).get("chat");
 addEventListener("hashchange", () => {
     const id = hashChat();

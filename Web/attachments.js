@@ -161,8 +161,6 @@ export class Attachments {
         return hadFocus && this.#items.length === 0;
     }
 
-    // MARK: the chips
-
     #show(item, first = false) {
         item.chip = make("li", "chip");
         item.pasted ??= null;

@@ -17,6 +17,8 @@ export function afterFrame(job, frame) {
         ...job, total, received,
         state: "running",
         verifying: frame.phase === "verifying",
+        // Why nothing comes: the host tries again by itself.
+        waiting: frame.phase === "waiting" && typeof frame.reason === "string" ? frame.reason : null,
         fraction: Math.min(1, known(frame.fraction, total > 0 ? received / total : 0)),
         speed: known(frame.bytesPerSecond, 0),
         left: known(frame.etaSeconds, null),

@@ -97,8 +97,6 @@ export class Drawer {
         main.inert = open && !desk.matches;
     }
 
-    // MARK: the list
-
     get #shown() {
         return this.#found ?? this.#chats;
     }
@@ -162,8 +160,6 @@ export class Drawer {
         }
     }
 
-    // MARK: searching
-
     #searchSoon() {
         clearTimeout(this.#timer);
         this.#asking?.abort();
@@ -185,8 +181,6 @@ export class Drawer {
         this.#draw();
         if (news) this.#on.say(t("searchFound", number(found.length)));
     }
-
-    // MARK: taking several
 
     #choose(choosing) {
         this.#chosen = choosing ? new Set() : null;

@@ -48,5 +48,6 @@ export function progress(job, entry) {
         job.count > 1 && t("downloadFile", number(job.index), number(job.count)),
     ].filter(Boolean).join(" · ");
     box.append(bar, make("p", "about", words));
+    if (job.waiting) box.append(make("p", "about", t("downloadWaiting", job.waiting)));
     return box;
 }

@@ -43,7 +43,7 @@ export class Sending {
             return true;
         }
         notices.clear();
-        const draft = { text, files };
+        const draft = { text, files, seen: chat.history.length };
         if (this.#editing) {
             Object.assign(draft, { restore: chat.history, editing: this.#editing });
             chat.history = chat.history.slice(0, this.#editing.index);
@@ -78,11 +78,12 @@ export class Sending {
         const { chats, notices, transcript } = this.#page;
         if (!this.#mayAsk) return;
         const { history } = chats.current;
+        const seen = history.length;
         this.cancelEdit();
         notices.clear();
         while (history.at(-1)?.role === "assistant") history.pop();
         transcript.view.removeLastAnswer();
-        this.#ask({ again: true });
+        this.#ask({ again: true, seen });
     }
 
     goOn() {
@@ -100,7 +101,7 @@ export class Sending {
         const { chats, link, shares } = this.#page;
         const chat = chats.current;
         this.#sent = draft;
-        const body = { messages: chat.history, sessionId: chat.sessionId };
+        const body = { messages: chat.history, sessionId: chat.sessionId, seen: draft.seen };
         if (typeof chat.think === "boolean") body.think = chat.think;
         if (toolsAreOn(chat)) body.profile = "agent";
         const shareIds = shares?.ids(chat.id) ?? [];
@@ -152,6 +153,11 @@ export class Sending {
         attachments.giveBack(files);
         keepText(chats.current, composer.text);
         keepFiles(chats.current, attachments.ready);
+    }
+
+    /** The chat is not what it was here: a message that was written anew is one of its own now. */
+    keepWords() {
+        if (this.#editing) this.#stopEditing();
     }
 
     /** Another chat is open now. */

@@ -72,8 +72,6 @@ export class Transport {
         return answer();
     }
 
-    // MARK: a chat opens, a message goes out
-
     #opened({ conversation, activeTurn, now }) {
         const actions = this.#detach();
         this.conversation = conversation;
@@ -104,8 +102,6 @@ export class Transport {
         this.#ordinal = 0;
         this.turn = null;
     }
-
-    // MARK: what a reader hears
 
     #isCurrent(event) {
         return this.#reader !== null && this.#reader.id === event.reader;
@@ -172,8 +168,6 @@ export class Transport {
         this.#told.add(key);
         return [{ do: "notice", ...notice }];
     }
-
-    // MARK: steps, files and questions
 
     #progressed({ tool_progress: phase, tool, text, detail, seconds }) {
         const now = this.#activity;
@@ -293,8 +287,6 @@ export class Transport {
         return this.#finish();
     }
 
-    // MARK: losing the reader and finding the turn again
-
     #isAlive(now) {
         if (!this.#reader) return false;
         return this.#reader.awaiting
@@ -400,8 +392,6 @@ export class Transport {
             { do: "attach", reader: this.#reader.id, turn, from: 0 },
         ];
     }
-
-    // MARK: the end of a turn
 
     #stop({ now }) {
         if (!this.answering) return [];

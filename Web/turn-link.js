@@ -137,6 +137,10 @@ export class TurnLink {
             type: "refused", reader, status: error.status, code: error.code, hint: error.hint,
             error: error.message || t("refusedPlain", error.status),
         });
+        if (error.code === "chat_changed") {
+            sending.keepWords();
+            chats.open(chats.current.id);
+        }
         // The host has forgotten this session (it was started anew): the next send needs a fresh one.
         if (error.status === 404 && !this.answering && !sending.isEditing) chats.open(chats.current.id);
     }

@@ -6,7 +6,7 @@ const frame = { file: "a", fileIndex: 1, fileCount: 2, phase: "downloading", rec
 
 test("progress is taken as it is told", () => {
     assert.deepEqual(afterFrame(begun(), frame), {
-        state: "running", verifying: false, received: 25, total: 100, fraction: 0.25, speed: 5, left: 15, index: 1, count: 2, error: null,
+        state: "running", verifying: false, waiting: null, received: 25, total: 100, fraction: 0.25, speed: 5, left: 15, index: 1, count: 2, error: null,
     });
 });
 
@@ -15,6 +15,13 @@ test("what is missing or makes no sense changes nothing and shows nothing odd", 
     assert.deepEqual([job.fraction, job.received, job.left, job.speed], [0.25, 25, null, 0]);
     assert.equal(afterFrame(begun(), { received: 300, total: 100 }).fraction, 1);
     assert.equal(afterFrame(begun(), { phase: "verifying" }).verifying, true);
+});
+
+test("why nothing comes is told as long as it is so", () => {
+    const job = afterFrame(afterFrame(begun(), frame), { phase: "waiting", reason: "hub.example: this device is offline" });
+    assert.equal(job.waiting, "hub.example: this device is offline");
+    assert.equal(afterFrame(job, frame).waiting, null);
+    assert.equal(afterFrame(job, { phase: "waiting" }).waiting, null);
 });
 
 test("a job ends once, in one of three ways", () => {

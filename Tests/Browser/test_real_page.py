@@ -9,6 +9,7 @@ import shutil
 
 from playwright.sync_api import expect
 
+from test_chats import more
 from test_real_host import ANSWER, answer, ask, entry, page, pytestmark  # noqa: F401
 
 
@@ -123,3 +124,34 @@ def test_a_text_file_goes_with_a_message_and_is_there_after_a_reload(page):
     expect(page.locator(".message.user .body")).to_have_text("Which colour?")
     address = page.locator(".message.user .document").get_attribute("href")
     assert page.evaluate("(address) => fetch(address).then((reply) => reply.text())", address) == "The colour is heliotrope."
+
+
+def test_a_window_left_behind_takes_nothing_away(open_page, entry):
+    first = open_page(entry, allow=["409"])
+    expect(first.locator("#model")).to_have_attribute("data-state", "Loaded", timeout=ANSWER)
+    first.locator("#new").click()
+    expect(first.locator("#empty")).to_be_visible()
+    ask(first, "Say hello.")
+    expect(answer(first).locator(".facts")).to_contain_text("tok/s", timeout=ANSWER)
+    second = open_page(f"{entry}#{first.url.partition('#')[2]}", allow=["409"])
+    expect(second.locator("#model")).to_have_attribute("data-state", "Loaded", timeout=ANSWER)
+    expect(second.locator(".message.assistant")).to_have_count(1)
+    ask(first, "Say it again.")
+    expect(first.locator(".message.assistant")).to_have_count(2)
+    expect(answer(first).locator(".facts")).to_contain_text("tok/s", timeout=ANSWER)
+
+    ask(second, "And once more.")
+
+    expect(second.get_by_role("alert")).to_contain_text("This chat holds more than was shown here")
+    expect(second.locator(".message.assistant")).to_have_count(2)
+    expect(second.locator("#box")).to_have_value("And once more.")
+    second.press("#box", "Enter")
+    expect(second.locator(".message.assistant")).to_have_count(3)
+    expect(answer(second).locator(".facts")).to_contain_text("tok/s", timeout=ANSWER)
+    # The first is the one left behind now, and a question that is written anew there stays in its box.
+    more(first, first.locator(".message.user").first).get_by_role("button", name="Edit and send again").click()
+    first.fill("#box", "Say goodbye.")
+    first.press("#box", "Enter")
+    expect(first.locator(".message.assistant")).to_have_count(3)
+    expect(first.locator("#box")).to_have_value("Say goodbye.")
+    expect(first.get_by_role("alert")).to_contain_text("This chat holds more than was shown here")

@@ -258,3 +258,20 @@ def test_nothing_is_taken_back_under_a_running_answer_or_from_nowhere(serve, mod
     host.json(f"/api/agent/turns/{answer.getheader('X-Alcove-Turn')}/stop", "POST")
     answer.read()
     assert host.stop(signal.SIGTERM) == 0
+
+
+def test_a_window_that_has_not_seen_all_takes_nothing_away(serve, tmp_path):
+    host = host_with(serve, tmp_path, [{"text": "Third."}])
+    chat = chat_with(host, "One?", "First.", "Two?", "Second.")
+    session = host.session(chat)["sessionId"]
+    stale = [{"role": "user", "content": "One?"}, {"role": "assistant", "content": "First."}, {"role": "user", "content": "Three?"}]
+
+    status, refusal = host.json("/api/chat", "POST", {"sessionId": session, "messages": stale, "seen": 2})
+
+    assert (status, refusal["code"]) == (409, "chat_changed")
+    assert said(transcript(host, chat)) == ["One?", "First.", "Two?", "Second."]
+    # Whoever has seen them all may write an earlier question anew.
+    assert host.chat(session, stale, seen=4)[1][-1]["done"]
+    assert said(transcript(host, chat)) == ["One?", "First.", "Three?", "Third."]
+    for wrong in (-1, 1.5, "4", True):
+        assert host.json("/api/chat", "POST", {"sessionId": session, "messages": stale, "seen": wrong})[0] == 400

@@ -195,6 +195,7 @@ export const words = {
     downloadSpeed: (text) => `${text} a second`,
     downloadLeft: (text) => `${text} left`,
     downloadVerifying: "Checking the file…",
+    downloadWaiting: (why) => `It is tried again in a moment: ${why}`,
     downloadFile: (index, all) => `file ${index} of ${all}`,
     downloadStarting: "Starting…",
     downloadPaused: "Stopped. What has arrived is kept.",

@@ -192,6 +192,7 @@ export const words = {
     downloadSpeed: (text) => `每秒 ${text}`,
     downloadLeft: (text) => `还剩 ${text}`,
     downloadVerifying: "正在校验文件…",
+    downloadWaiting: (why) => `稍后自动重试：${why}`,
     downloadFile: (index, all) => `第 ${index} 个文件，共 ${all} 个`,
     downloadStarting: "正在开始…",
     downloadPaused: "已停止。已下载的部分会保留。",

@@ -19,6 +19,12 @@ struct ChatRoutes: Sendable {
     private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var order = try ChatOrder(body: try await request.jsonObject())
         let chat = try await chat(of: order)
+        if let chat, let seen = order.seen, try await host.chats.messageCount(of: chat) > seen {
+            // The history that was sent would take the place of messages its sender never saw.
+            throw HTTPError(
+                409, code: "chat_changed", "This chat holds more than was shown here; here is how it stands now.",
+                hint: "Send again if it still fits.")
+        }
         let plan = order.plan, ready = await host.model.ready
         if ready == nil, plan == nil { throw await noModel() }
         // An explicit command is never the model's to read, whether one is loaded or not.

@@ -52,6 +52,15 @@ package struct ChatStore: Sendable {
         }
     }
 
+    /// How many messages a chat holds; 0 when there is none.
+    package func messageCount(of id: ChatID) async throws -> Int {
+        try await database.read { transaction in
+            try transaction.rows(
+                "SELECT count(*) FROM messages WHERE chat = (SELECT number FROM chats WHERE id = ?)", id.text
+            ) { $0.int(0) }.first ?? 0
+        }
+    }
+
     /// A chat without its messages; nil when there is none.
     package func chat(_ id: ChatID) async throws -> Chat? {
         try await database.read { try $0.chat(id)?.chat }
