@@ -93,4 +93,6 @@ def test_without_the_library_formulas_are_text(host, open_page):
 
     expect(body).to_have_text("One $x$, $$y$$.")
     page.click("#new")
+    # What is typed before the new chat is open belongs to the old one.
+    expect(page.locator("#empty")).to_be_visible()
     assert "$x$" in answered(page, host, "Again $x$.").inner_text()
