@@ -98,7 +98,7 @@ package final class DownloadJob: Sendable {
     /// - Parameter done: bytes of the files before it.
     func note(_ file: DownloadProgress, done: UInt64) {
         let now = clock()
-        mutable.withLock { mutable in
+        tell { mutable in
             var progress = mutable.progress
             progress.phase =
                 switch file.phase {
@@ -117,23 +117,34 @@ package final class DownloadJob: Sendable {
             }
             let isNews = progress.phase != mutable.progress.phase
             mutable.progress = progress
-            if isNews || now - mutable.told >= DownloadJob.interval {
-                mutable.told = now
-                for watcher in mutable.watchers.values { watcher.yield(.progress(progress)) }
-            }
+            guard isNews || now - mutable.told >= DownloadJob.interval else { return false }
+            mutable.told = now
+            return true
         }
     }
 
     /// Turns to another file, or waits for its turn.
     func begin(_ name: String, index: Int, done: UInt64, phase: Progress.Phase) {
-        mutable.withLock { mutable in
+        tell { mutable in
             mutable.progress.file = name
             mutable.progress.fileIndex = index
             mutable.progress.phase = phase
             mutable.progress.reason = nil
             mutable.progress.received = done
-            for watcher in mutable.watchers.values { watcher.yield(.progress(mutable.progress)) }
+            return true
         }
+    }
+
+    /// Changes the progress and tells the watchers of it when the change says so.
+    ///
+    /// Outside the lock: to yield wakes a task, which needs that task's own lock, and who cancels the task holds that one
+    /// while the stream's termination handler asks for ours.
+    private func tell(_ change: (inout sending Mutable) -> Bool) {
+        let (progress, watchers) = mutable.withLock { mutable in
+            let isNews = change(&mutable)
+            return (mutable.progress, isNews ? Array(mutable.watchers.values) : [])
+        }
+        for watcher in watchers { watcher.yield(.progress(progress)) }
     }
 
     func end(_ state: State, _ error: (any UserFacingError)? = nil) {
@@ -148,9 +159,9 @@ package final class DownloadJob: Sendable {
                 mutable.progress.received = mutable.progress.total
             }
             defer { mutable.watchers = [:] }
-            return (mutable.progress, mutable.watchers.values)
+            return (mutable.progress, Array(mutable.watchers.values))
         }
-        // Outside the lock: to finish a stream calls its termination handler, which takes it.
+        // Outside the lock here too: to finish a stream calls its termination handler, which takes it.
         for watcher in watchers {
             watcher.yield(.progress(progress))
             watcher.yield(.ended(state, error))

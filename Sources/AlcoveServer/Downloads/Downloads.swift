@@ -101,8 +101,9 @@ package actor Downloads {
 
     private func ended(_ job: DownloadJob, _ state: DownloadJob.State, _ error: (any UserFacingError)?) {
         running[job.id] = nil
-        job.end(state, error)
+        // Before the end is told: who hears of the last one finds nothing busy.
         if running.isEmpty { busyChanged(false) }
+        job.end(state, error)
     }
 
     /// One file after another.

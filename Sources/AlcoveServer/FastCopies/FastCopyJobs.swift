@@ -105,10 +105,13 @@ final class FastCopyJob: Sendable {
     }
 
     fileprivate func note(_ progress: FastCopyServices.Progress) {
-        mutable.withLock { mutable in
+        let watchers = mutable.withLock { mutable in
             mutable.progress = progress
-            for watcher in mutable.watchers.values { watcher.yield(.progress(progress)) }
+            return Array(mutable.watchers.values)
         }
+        // Outside the lock: to yield wakes a task, which needs that task's own lock, and who cancels the task holds that
+        // one while the stream's termination handler asks for ours.
+        for watcher in watchers { watcher.yield(.progress(progress)) }
     }
 
     fileprivate func end(_ result: Result<JSONValue, any Error>) {
