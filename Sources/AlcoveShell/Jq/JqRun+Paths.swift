@@ -4,6 +4,10 @@ internal import AlcoveCore
 extension JqRun {
     func paths(
         _ filter: JqFilter, _ path: [JSONValue], _ value: JSONValue, _ scope: Scope, _ out: PathOut
+    ) throws(JqEnd) { try pathFinder(self, filter, path, value, scope, out) }
+
+    func findPaths(
+        _ filter: JqFilter, _ path: [JSONValue], _ value: JSONValue, _ scope: Scope, _ out: PathOut
     ) throws(JqEnd) {
         switch filter {
         case .identity: try out(path, value)
