@@ -18,7 +18,7 @@ struct ConversationRoutes: Sendable {
         }
         return kept
     }
-    /// Most finds of a search that are looked at; several may be in one chat.
+    /// Most chats that a search answers with.
     private static let searchLimit = 500
 
     func add(to router: inout Router) {
@@ -39,17 +39,16 @@ struct ConversationRoutes: Sendable {
         router.delete("/api/sessions/{id}") { try await close($0) }
     }
 
-    /// All chats, or those in which words are found, each with the place of the first find.
+    /// All chats, or those in which words are found, each with the place that holds the most of them.
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
         let summaries = try await host.chats.summaries()
         guard let words = request.query("search"), words.contains(where: { !$0.isWhitespace }) else {
             return .json(["conversations": .array(summaries.map(\.json))])
         }
         let byID = Dictionary(summaries.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        var seen: Set<ChatID> = [], found: [JSONValue] = []
+        var found: [JSONValue] = []
         for hit in try await host.chats.search(words, limit: ConversationRoutes.searchLimit) {
-            guard let summary = byID[hit.chat], seen.insert(hit.chat).inserted else { continue }
-            var object = summary.json.object ?? [:]
+            guard var object = byID[hit.chat]?.json.object else { continue }
             object["snippet"] = .string(
                 hit.snippet.map { $0.isMatch ? "\u{1}\($0.text)\u{2}" : $0.text }.joined())
             object["messageId"] = JSONValue(hit.message?.text)

@@ -1,6 +1,6 @@
 package import AlcoveCore
 
-/// A message, or the title of a chat, in which all words of a query were found.
+/// A chat in which all words of a query were found.
 package struct SearchHit: Sendable, Hashable {
     package struct Piece: Sendable, Hashable {
         package let text: String
@@ -9,7 +9,7 @@ package struct SearchHit: Sendable, Hashable {
 
     package let chat: ChatID
     package let title: String
-    /// The message; nil when the title itself was found.
+    /// The message that holds the most of the words; nil when the title holds them all.
     package let message: MessageID?
     package let role: String?
     /// When the message was written, or the chat last changed.
@@ -19,118 +19,172 @@ package struct SearchHit: Sendable, Hashable {
 }
 
 extension ChatStore {
-    /// Finds the messages and titles that hold every word of the query, newest first, titles before messages.
+    /// Finds the chats that hold every word of the query: in the title, in one message, or spread over several.
     ///
-    /// The query is text, never syntax: quotes, stars and operators are searched for as they stand. A word is found inside
-    /// other words too. Cancelling the task stops the search.
+    /// Each chat once. Those whose titles hold every word come first, then those with one message that does, then the
+    /// rest; the one changed last before others. The query is text, never syntax: quotes, stars and operators are searched
+    /// for as they stand. A word is found inside other words too. Cancelling the task stops the search.
+    ///
+    /// - Parameter limit: Most chats.
     package func search(_ query: String, limit: Int = 50) async throws -> [SearchHit] {
         let search = SearchQuery(query)
         if search.words.isEmpty || limit <= 0 { return [] }
-        return try await database.read { transaction in
-            let titles = try transaction.titles(matching: search, limit: limit)
-            let messages = try transaction.messages(matching: search, limit: limit - titles.count)
-            return titles + messages
-        }
+        return try await database.read { try ChatSearch(search, in: $0).hits(limit: limit) }
     }
 }
 
-/// The words of a query, and how each is looked for.
-struct SearchQuery {
-    let words: [String]
+/// One search under way.
+///
+/// Words are looked for rarest first, each only in the chats that hold the ones before it. A rare word costs a look into the
+/// index. A common one, or one too short for the index, is looked for in the messages of each chat that is left, newest
+/// first, up to the first find: that is quick just because it is common.
+private struct ChatSearch {
+    /// Up to so many finds the index is asked for all of them.
+    private static let rare = 2_000
+    private static let visible = "(role IS NULL OR role IN ('user', 'assistant'))"
 
-    /// At most 8 words and 256 characters: more finds nothing that fewer would not, and costs.
-    init(_ text: String) {
-        let spaced = text.prefix(256).split { $0.isWhitespace || $0.unicodeScalars.contains { $0.value < 0x20 } }
-        words = spaced.prefix(8).map { String($0) }
+    private struct Candidate {
+        let number: Int64
+        let id: String
+        let title: String
+        let updatedAt: Int64
+        /// Which words the title holds.
+        let inTitle: [Bool]
+        /// A message that holds one of the words.
+        var message: Int64?
+        /// How many words the message that is shown holds.
+        var found = 0
+
+        var hasAllInTitle: Bool { inTitle.allSatisfy { $0 } }
     }
 
-    /// Words the index knows: "Substrings consisting of fewer than 3 unicode characters do not match any rows when used
-    /// with a full-text query" (https://www.sqlite.org/fts5.html#the_trigram_tokenizer). Two letters are a word in Chinese.
-    private var long: [String] { words.filter { $0.unicodeScalars.count >= 3 } }
-    private var short: [String] { words.filter { $0.unicodeScalars.count < 3 } }
+    private let search: SearchQuery
+    private let transaction: Transaction
 
-    /// The FTS5 expression for the long words; nil when there are none. In double quotes everything is text.
-    var expression: String? {
-        long.isEmpty ? nil : long.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: " AND ")
+    init(_ search: SearchQuery, in transaction: Transaction) {
+        self.search = search
+        self.transaction = transaction
     }
 
-    /// LIKE patterns for words the index cannot find.
-    var shortPatterns: [String] { short.map(SearchQuery.pattern) }
-    var allPatterns: [String] { words.map(SearchQuery.pattern) }
-
-    private static func pattern(_ word: String) -> String {
-        "%" + word.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_") + "%"
-    }
-
-    /// Cuts a text at the words of the query, whatever their case.
-    func mark(_ text: String) -> [SearchHit.Piece] {
-        let letters = Array(text)
-        let folded = letters.map { $0.lowercased() }
-        let wanted = words.map { word in word.map { $0.lowercased() } }
-        var marked = [Bool](repeating: false, count: letters.count)
-        for word in wanted where !word.isEmpty && word.count <= letters.count {
-            for start in 0...(letters.count - word.count)
-            where folded[start] == word[0] && folded[start..<start + word.count].elementsEqual(word) {
-                for index in start..<start + word.count { marked[index] = true }
+    func hits(limit: Int) throws -> [SearchHit] {
+        var candidates = try titles()
+        for word in try rarestFirst() where !candidates.isEmpty { try keep(&candidates, holding: word) }
+        // The newest first, those found by their titles before.
+        var chosen = Array(
+            candidates.sorted {
+                ($0.hasAllInTitle ? 1 : 0, $0.updatedAt, $0.number) > (
+                    $1.hasAllInTitle ? 1 : 0, $1.updatedAt, $1.number
+                )
             }
-        }
-        var pieces: [SearchHit.Piece] = []
-        var start = 0
-        while start < letters.count {
-            let end = marked[start...].firstIndex { $0 != marked[start] } ?? letters.count
-            pieces.append(SearchHit.Piece(text: String(letters[start..<end]), isMatch: marked[start]))
-            start = end
-        }
-        return pieces
+            .prefix(limit))
+        for index in chosen.indices { try chooseMessage(&chosen[index]) }
+        let count = search.words.count
+        func tier(_ candidate: Candidate) -> Int { candidate.hasAllInTitle ? 2 : candidate.found == count ? 1 : 0 }
+        let order = chosen.indices.sorted { (tier(chosen[$0]), $1) > (tier(chosen[$1]), $0) }
+        return try order.compactMap { try hit(chosen[$0]) }
     }
-}
 
-extension Transaction {
-    fileprivate func titles(matching search: SearchQuery, limit: Int) throws -> [SearchHit] {
-        let patterns = search.allPatterns
-        let condition = patterns.map { _ in "shown LIKE ? ESCAPE '\\'" }.joined(separator: " AND ")
-        return try rows(
+    /// Every chat that has messages, with the words of its title.
+    private func titles() throws -> [Candidate] {
+        let columns = search.words.map { _ in "shown LIKE ? ESCAPE '\\'" }.joined(separator: ", ")
+        return try transaction.rows(
             """
-            SELECT id, shown, updated_at FROM (SELECT id, coalesce(name, title) AS shown, updated_at, number FROM chats
+            SELECT number, id, shown, updated_at, \(columns)
+            FROM (SELECT number, id, coalesce(name, title) AS shown, updated_at FROM chats
                 WHERE EXISTS (SELECT 1 FROM messages WHERE chat = chats.number))
-            WHERE \(condition) ORDER BY updated_at DESC, number DESC LIMIT ?
-            """, patterns + [limit]
+            """, search.words.map(SearchQuery.pattern)
         ) { row in
-            SearchHit(
-                chat: ChatID(unchecked: row.text(0)), title: row.text(1), message: nil, role: nil,
-                date: Timestamp(milliseconds: row.integer(2)), snippet: search.mark(row.text(1)))
+            Candidate(
+                number: row.integer(0), id: row.text(1), title: row.text(2), updatedAt: row.integer(3),
+                inTitle: search.words.indices.map { row.bool(4 + $0) })
         }
     }
 
-    /// Newest first is by row number, which the index gives without sorting what it finds.
-    fileprivate func messages(matching search: SearchQuery, limit: Int) throws -> [SearchHit] {
-        let patterns = search.shortPatterns
-        let condition = patterns.map { _ in "AND messages.content LIKE ? ESCAPE '\\'" }.joined(separator: " ")
-        let columns = "chats.id, coalesce(chats.name, chats.title), messages.id, messages.role, messages.created_at"
-        let visible = "(messages.role IS NULL OR messages.role IN ('user', 'assistant'))"
-        let hit = { (row: Row) in
-            SearchHit(
-                chat: ChatID(unchecked: row.text(0)), title: row.text(1), message: MessageID(unchecked: row.text(2)),
-                role: row.optionalText(3), date: Timestamp(milliseconds: row.integer(4)),
-                snippet: search.mark(row.text(5)))
-        }
-        if let expression = search.expression {
-            return try rows(
+    /// Places of words, with how often the index has each; words it does not know come last.
+    private func rarestFirst() throws -> [(place: Int, isRare: Bool)] {
+        let counts = try search.words.map { word -> Int in
+            guard SearchQuery.isIndexed(word) else { return .max }
+            return try transaction.first(
                 """
-                SELECT \(columns), snippet(message_index, 0, '', '', '…', 64)
-                FROM message_index JOIN messages ON messages.number = message_index.rowid
-                    JOIN chats ON chats.number = messages.chat
-                WHERE message_index MATCH ? AND \(visible) \(condition)
-                ORDER BY message_index.rowid DESC LIMIT ?
-                """, [expression] + patterns + [limit], as: hit)
+                SELECT count(*) FROM (SELECT rowid FROM message_index WHERE message_index MATCH ?
+                    LIMIT \(ChatSearch.rare))
+                """, SearchQuery.quoted(word)
+            ) { $0.int(0) } ?? 0
         }
-        return try rows(
+        let order = counts.indices.sorted { (counts[$0], $0) < (counts[$1], $1) }
+        return order.map { ($0, counts[$0] < ChatSearch.rare) }
+    }
+
+    private func keep(_ candidates: inout [Candidate], holding word: (place: Int, isRare: Bool)) throws {
+        let text = search.words[word.place]
+        // LIKE folds the case of ASCII letters only; the index folds every script's.
+        let usesIndex = SearchQuery.isIndexed(text) && (word.isRare || !text.utf8.allSatisfy { $0 < 0x80 })
+        var holders: [Int64: Int64] = [:]
+        if usesIndex {
+            let rows = try transaction.rows(
+                """
+                SELECT messages.chat, max(messages.number) FROM message_index
+                    CROSS JOIN messages ON messages.number = message_index.rowid
+                WHERE message_index MATCH ? AND \(ChatSearch.visible) GROUP BY messages.chat
+                """, SearchQuery.quoted(text)
+            ) { ($0.integer(0), $0.integer(1)) }
+            holders = Dictionary(uniqueKeysWithValues: rows)
+        }
+        candidates = try candidates.compactMap { candidate in
+            var candidate = candidate
+            if candidate.inTitle[word.place] { return candidate }
+            let message = usesIndex ? holders[candidate.number] : try newest(in: candidate.number, holding: [text])
+            guard let message else { return nil }
+            if candidate.message == nil { candidate.message = message }
+            return candidate
+        }
+    }
+
+    /// The newest message of a chat that holds all of the words.
+    private func newest(in chat: Int64, holding words: [String]) throws -> Int64? {
+        let condition = words.map { _ in "AND content LIKE ? ESCAPE '\\'" }.joined(separator: " ")
+        return try transaction.first(
             """
-            SELECT \(columns),
-                substr(messages.content, max(1, instr(lower(messages.content), lower(?)) - 30), 120)
-            FROM messages JOIN chats ON chats.number = messages.chat
-            WHERE messages.content IS NOT NULL AND \(visible) \(condition)
-            ORDER BY messages.number DESC LIMIT ?
-            """, [search.words[0]] + patterns + [limit], as: hit)
+            SELECT number FROM messages WHERE chat = ? AND \(ChatSearch.visible) \(condition)
+            ORDER BY position DESC LIMIT 1
+            """, [chat] + words.map(SearchQuery.pattern)
+        ) { $0.integer(0) }
+    }
+
+    /// The newest message with all words, else the newest one with the most of them.
+    private func chooseMessage(_ candidate: inout Candidate) throws {
+        if candidate.hasAllInTitle { return }
+        if let whole = try newest(in: candidate.number, holding: search.words) {
+            candidate.message = whole
+            candidate.found = search.words.count
+            return
+        }
+        guard search.words.count > 1 else {
+            candidate.found = 1
+            return
+        }
+        let sum = search.words.map { _ in "(content LIKE ? ESCAPE '\\')" }.joined(separator: " + ")
+        let best = try transaction.first(
+            """
+            SELECT number, \(sum) AS found FROM messages
+            WHERE chat = ? AND content IS NOT NULL AND \(ChatSearch.visible)
+            ORDER BY found DESC, position DESC LIMIT 1
+            """, search.words.map(SearchQuery.pattern) + [candidate.number]
+        ) { ($0.integer(0), $0.int(1)) }
+        if let best, best.1 > 0 { (candidate.message, candidate.found) = best }
+    }
+
+    private func hit(_ candidate: Candidate) throws -> SearchHit? {
+        guard !candidate.hasAllInTitle, let message = candidate.message else {
+            return SearchHit(
+                chat: ChatID(unchecked: candidate.id), title: candidate.title, message: nil, role: nil,
+                date: Timestamp(milliseconds: candidate.updatedAt), snippet: search.mark(candidate.title))
+        }
+        return try transaction.first("SELECT id, role, created_at, content FROM messages WHERE number = ?", message) {
+            SearchHit(
+                chat: ChatID(unchecked: candidate.id), title: candidate.title,
+                message: MessageID(unchecked: $0.text(0)), role: $0.optionalText(1),
+                date: Timestamp(milliseconds: $0.integer(2)), snippet: search.mark(search.excerpt(of: $0.text(3))))
+        }
     }
 }

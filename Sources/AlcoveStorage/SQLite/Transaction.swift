@@ -39,6 +39,12 @@ package struct Transaction {
     package func first<Value>(
         _ sql: String, _ values: (any SQLBindable)?..., as make: (Row) throws -> Value
     ) throws -> Value? {
+        try first(sql, values, as: make)
+    }
+
+    package func first<Value>(
+        _ sql: String, _ values: [(any SQLBindable)?], as make: (Row) throws -> Value
+    ) throws -> Value? {
         let statement = try connection.statement(sql)
         defer { statement.reset() }
         try statement.bind(values)
