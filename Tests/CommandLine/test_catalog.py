@@ -382,6 +382,23 @@ def test_a_local_file_is_taken_in(serve, root, tmp_path, copy):
     assert again["model"] == ("Mein Modell (fein) (2).gguf" if copy else mine.name)
 
 
+def test_a_file_used_in_place_is_copied_when_that_is_asked_for(serve, root, tmp_path):
+    mine = tmp_path / "mine.gguf"
+    shutil.copy(MODEL, mine)
+    host = serve("--port", 0, "--no-model").wait()
+    host.json("/api/models/import", "POST", {"path": str(mine), "copy": False})
+    path = root / "models" / "mine.gguf"
+    assert path.is_symlink()
+
+    status, taken = host.json("/api/models/import", "POST", {"path": str(mine), "copy": True})
+
+    assert (status, taken["model"], taken["copied"]) == (200, "mine.gguf", True), taken
+    assert not path.is_symlink() and os.listdir(root / "models") == ["mine.gguf"]
+    mine.unlink()
+    assert path.stat().st_size == MODEL.stat().st_size
+    assert host.json("/api/models/load", "POST", {"model": "mine.gguf"})[1]["ok"] is True
+
+
 def test_what_cannot_be_loaded_is_not_taken_in(serve, root, tmp_path):
     host = serve("--port", 0, "--no-model").wait()
     (tmp_path / "page.gguf").write_text("<html>")

@@ -40,11 +40,12 @@ package struct ModelImport: Sendable {
         }
         let bytes = UInt64(status.st_size)
         let target = try freeName(for: fileName(source), of: status)
-        if let there = target.there {
-            return Imported(name: fileName(there), path: there, isCopy: false, bytes: bytes)
+        if target.isThere, !(copies && isLink(target.path)) {
+            return Imported(name: fileName(target.path), path: target.path, isCopy: false, bytes: bytes)
         }
         if copies {
-            try await copy(source, to: target.path, bytes: bytes)
+            // Used where it lies until now: the copy takes the link's place, and its name.
+            try await copy(source, to: target.path, bytes: bytes, replacing: target.isThere)
         } else if symlink(source, target.path) != 0 {
             throw failure(target.path, errno)
         }
@@ -52,29 +53,37 @@ package struct ModelImport: Sendable {
     }
 
     /// A name nobody has; or the place where the very file is already.
-    private func freeName(for name: String, of status: stat) throws(InputError) -> (path: String, there: String?) {
+    private func freeName(for name: String, of status: stat) throws(InputError) -> (path: String, isThere: Bool) {
         var base = name
         if base.lowercased().hasSuffix(".gguf") { base.removeLast(5) }
         for number in 1...999 {
             let path = folder + "/" + base + (number == 1 ? "" : " (\(number))") + ".gguf"
             var found = stat()
             if stat(path, &found) == 0 {
-                if found.st_dev == status.st_dev, found.st_ino == status.st_ino { return (path, path) }
+                if found.st_dev == status.st_dev, found.st_ino == status.st_ino { return (path, true) }
                 continue
             }
             // A link whose file is gone gives its name back.
-            if lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFLNK { unlink(path) }
-            return (path, nil)
+            if isLink(path) { unlink(path) }
+            return (path, false)
         }
         throw InputError(code: "model_name_taken", message: "There are too many models named \(name).")
     }
 
-    private func copy(_ source: String, to target: String, bytes: UInt64) async throws {
+    private func isLink(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFLNK
+    }
+
+    private func copy(_ source: String, to target: String, bytes: UInt64, replacing: Bool) async throws {
         let stop = StopSignal()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let isStarted = startThread(name: "alcove.import") {
-                    continuation.resume(with: Result { try self.copyNow(source, to: target, bytes: bytes, stop: stop) })
+                    continuation.resume(
+                        with: Result {
+                            try self.copyNow(source, to: target, bytes: bytes, replacing: replacing, stop: stop)
+                        })
                 }
                 if !isStarted { continuation.resume(throwing: self.failure(target, EAGAIN)) }
             }
@@ -83,7 +92,9 @@ package struct ModelImport: Sendable {
         }
     }
 
-    private func copyNow(_ source: String, to target: String, bytes: UInt64, stop: StopSignal) throws {
+    private func copyNow(
+        _ source: String, to target: String, bytes: UInt64, replacing: Bool, stop: StopSignal
+    ) throws {
         var disk = statvfs()
         if statvfs(folder, &disk) == 0 {
             let free = UInt64(disk.f_bavail) * UInt64(disk.f_frsize)
@@ -106,7 +117,8 @@ package struct ModelImport: Sendable {
             throw InputError(
                 code: "import_busy", message: "\(fileName(target)) is being taken in already.", place: .busy)
         }
-        defer { unlink(staging) }
+        var hasMoved = false
+        defer { if !hasMoved { unlink(staging) } }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
         defer { buffer.deallocate() }
         while true {
@@ -123,7 +135,12 @@ package struct ModelImport: Sendable {
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
             }
         }
-        guard fsync(output) == 0, link(staging, target) == 0 else { throw failure(target, errno) }
+        // A link is replaced in one step; anything else of that name that came in between stays.
+        let replaces = replacing && isLink(target)
+        guard fsync(output) == 0, (replaces ? rename : link)(staging, target) == 0 else {
+            throw failure(target, errno)
+        }
+        hasMoved = replaces
     }
 
     private func failure(_ path: String, _ code: Int32) -> InputError {
