@@ -130,7 +130,7 @@ export class Attachments {
             item.state = "ready";
             item.attachment = attachmentFrom({ fileName: item.name, ...reply });
             item.name = shownName(item.attachment);
-            if (reply.warning) this.#on.failed(`${item.name}: ${reply.warning}`);
+            if (reply.warning) this.#on.failed(reply.warning);
             this.#on.say(t("attachReady", item.name));
         } catch (error) {
             if (error.name === "AbortError") return;

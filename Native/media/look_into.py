@@ -2,7 +2,8 @@
 
 Started by Alcove inside its sandbox (AlcoveSandbox/Media): the file may be anything, and nothing of what happens here can
 reach the rest of the machine. Answers one line of JSON on standard output, then the bytes of `blobs`, in order. A refusal is
-{"error": code, "detail": words}.
+{"error": code, "detail": words of ours}; codes: cut_off, damaged, unknown_form, without_pictures, too_large, protected,
+missing. What a library says of a file is never passed on.
 
     look_into.py FILE PACKAGES text KIND CHARACTERS
     look_into.py FILE PACKAGES picture KIND AREA FORMAT      (AREA 0: as large as it is; FORMAT: png, or auto)
@@ -28,6 +29,27 @@ class Refusal(Exception):
         self.code, self.detail = code, detail
 
 
+def fault(path, kind, error):
+    """What is wrong with a file, told from how it begins and ends, and from how its library gave up."""
+    with open(path, "rb") as source:
+        head = source.read(64)
+        source.seek(max(0, source.seek(0, 2) - 4_096))
+        tail = source.read()
+    marks = {
+        "pdf": b"%PDF-", "docx": b"PK", "xlsx": b"PK", "pptx": b"PK", "png": b"\x89PNG", "jpg": b"\xff\xd8",
+        "jpeg": b"\xff\xd8", "gif": b"GIF8", "webp": b"RIFF", "bmp": b"BM", "heic": b"ftyp", "heif": b"ftyp",
+    }
+    ends = {
+        "pdf": b"%%EOF", "docx": b"PK\x05\x06", "xlsx": b"PK\x05\x06", "pptx": b"PK\x05\x06", "png": b"IEND", "jpg": b"\xff\xd9",
+        "jpeg": b"\xff\xd9",
+    }
+    if kind in marks and marks[kind] not in head:
+        return Refusal("unknown_form")
+    if isinstance(error, EOFError) or "truncat" in str(error).lower() or kind in ends and ends[kind] not in tail:
+        return Refusal("cut_off")
+    return Refusal("damaged")
+
+
 class Text:
     """Collects text up to a limit of characters and of time."""
 
@@ -46,13 +68,21 @@ class Text:
         return self.complete
 
 
-def pdf(source, text):
+def open_pdf(source):
     import pypdfium2
 
     try:
-        document = pypdfium2.PdfDocument(source)
+        return pypdfium2.PdfDocument(source)
     except pypdfium2.PdfiumError as error:
-        raise Refusal("protected" if "password" in str(error).lower() else "unreadable", str(error))
+        if "password" in str(error).lower():
+            raise Refusal("protected")
+        raise
+
+
+def pdf(source, text):
+    import pypdfium2
+
+    document = open_pdf(source)
     pages, read = len(document), 0
     for index in range(pages):
         try:
@@ -73,11 +103,8 @@ def pdf(source, text):
 
 def check_zip(path):
     """Office files are zip archives; one that unpacks to far more than it is gets no further."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            items = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise Refusal("unreadable", str(error))
+    with zipfile.ZipFile(path) as archive:
+        items = archive.infolist()
     if len(items) > UNPACKED_FILES:
         raise Refusal("too_large", f"it holds {len(items)} files")
     unpacked = sum(item.file_size for item in items)
@@ -160,21 +187,21 @@ def pptx(source, text):
 
 
 def read_text(path, kind, limit):
-    if kind != "pdf":
-        check_zip(path)
     text = Text(limit)
     try:
+        if kind != "pdf":
+            check_zip(path)
         with open(path, "rb") as source:  # the path has no ending, and openpyxl looks at endings
             facts = {"pdf": pdf, "docx": docx, "xlsx": xlsx, "pptx": pptx}[kind](source, text)
     except (Refusal, ImportError, MemoryError):
         raise
     except Exception as error:  # the libraries raise whatever the file makes them meet
-        raise Refusal("unreadable", f"{type(error).__name__}: {error}"[:200])
+        raise fault(path, kind, error)
     words = "".join(text.parts).strip("\n").encode("utf-8", "replace")
     return {"complete": text.complete, **facts}, [words]
 
 
-def read_picture(path, area, form):
+def read_picture(path, kind, area, form):
     import warnings
 
     import pillow_heif
@@ -207,22 +234,22 @@ def read_picture(path, area, form):
         else:
             image.save(out, "JPEG", quality=85, icc_profile=profile)
             form = "jpg"
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise Refusal("too_large", str(error)[:200])
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise Refusal("too_large", f"it has more than {PIXELS // 1_000_000} million pixels")
     except (Refusal, MemoryError):
         raise
     except Exception as error:
-        raise Refusal("unreadable", f"{type(error).__name__}: {error}"[:200])
+        raise fault(path, kind, error)
     return {"width": image.width, "height": image.height, "format": form}, [out.getvalue()]
 
 
-def read_frames(path, area, count):
+def read_frames(path, kind, area, count):
     import av
 
     try:
         with av.open(path) as container:
             if not container.streams.video:
-                raise Refusal("unreadable", "it holds no pictures")
+                raise Refusal("without_pictures")
             stream = container.streams.video[0]
             if stream.width * stream.height > PIXELS:
                 raise Refusal("too_large", f"it has {stream.width} x {stream.height} pixels")
@@ -245,9 +272,9 @@ def read_frames(path, area, count):
     except Refusal:
         raise
     except (av.FFmpegError, ValueError, OSError, StopIteration) as error:
-        raise Refusal("unreadable", f"{type(error).__name__}: {error}"[:200])
+        raise fault(path, kind, error)
     if not frames:
-        raise Refusal("unreadable", "no picture of it can be read")
+        raise Refusal("without_pictures")
     facts = [{"seconds": round(seconds, 3), "width": width, "height": height} for seconds, width, height, _ in frames]
     return {"frames": facts, "length": round(length, 3)}, [data for *_, data in frames]
 
@@ -256,9 +283,9 @@ def read_pages(path, area, count):
     import pypdfium2
 
     try:
-        document = pypdfium2.PdfDocument(path)
+        document = open_pdf(path)
     except pypdfium2.PdfiumError as error:
-        raise Refusal("protected" if "password" in str(error).lower() else "unreadable", str(error))
+        raise fault(path, "pdf", error)
     pages = len(document)
     facts, blobs = [], []
     for index in range(min(pages, count)):
@@ -282,7 +309,7 @@ def read_pages(path, area, count):
         facts.append({"page": index + 1, "width": image.width, "height": image.height})
         blobs.append(out.getvalue())
     if not blobs:
-        raise Refusal("unreadable", "no page of it can be drawn")
+        raise Refusal("without_pictures")
     return {"frames": facts, "pages": pages}, blobs
 
 
@@ -307,15 +334,15 @@ def main():
         if job == "text":
             facts, blobs = read_text(path, kind, int(rest[0]))
         elif job == "frames":
-            facts, blobs = read_frames(path, int(rest[0]), int(rest[1]))
+            facts, blobs = read_frames(path, kind, int(rest[0]), int(rest[1]))
         elif job == "pages":
             facts, blobs = read_pages(path, int(rest[0]), int(rest[1]))
         else:
-            facts, blobs = read_picture(path, int(rest[0]), rest[1])
+            facts, blobs = read_picture(path, kind, int(rest[0]), rest[1])
     except Refusal as refusal:
         facts, blobs = {"error": refusal.code, "detail": refusal.detail}, []
     except ImportError as error:
-        facts, blobs = {"error": "missing", "detail": str(error)}, []
+        facts, blobs = {"error": "missing", "detail": error.name or "unnamed"}, []
     except (MemoryError, RecursionError):
         facts, blobs = {"error": "too_large", "detail": "it needs too much memory"}, []
     facts["blobs"] = [len(blob) for blob in blobs]

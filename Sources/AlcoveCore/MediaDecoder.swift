@@ -89,7 +89,7 @@ public struct Picture: Sendable, Hashable {
 public enum MediaError: UserFacingError, Equatable {
     /// What would read it is not there.
     case unavailable(cause: String, hint: String?)
-    case unreadable(cause: String)
+    case unreadable(MediaFault)
     case protected
     case tooLarge(cause: String)
     case tooSlow(seconds: Int)
@@ -97,7 +97,7 @@ public enum MediaError: UserFacingError, Equatable {
     public var code: String {
         switch self {
         case .unavailable: "decoder_unavailable"
-        case .unreadable: "file_unreadable"
+        case .unreadable(let fault): fault.rawValue
         case .protected: "file_protected"
         case .tooLarge: "file_needs_too_much"
         case .tooSlow: "file_too_slow"
@@ -107,7 +107,7 @@ public enum MediaError: UserFacingError, Equatable {
     public var message: String {
         switch self {
         case .unavailable(let cause, _): "The file could not be looked into: \(cause)."
-        case .unreadable(let cause): "The file cannot be read (\(cause))."
+        case .unreadable(let fault): "The file cannot be read: \(fault.words)."
         case .protected: "The file is protected by a password."
         case .tooLarge(let cause): "The file is too large to be looked into: \(cause)."
         case .tooSlow(let seconds): "The file was not read within \(seconds) seconds."
@@ -118,6 +118,7 @@ public enum MediaError: UserFacingError, Equatable {
         switch self {
         case .unavailable(_, let hint): hint
         case .protected: "Save it without the password and send it again."
+        case .unreadable(let fault): fault.hint
         default: nil
         }
     }
@@ -126,6 +127,39 @@ public enum MediaError: UserFacingError, Equatable {
         switch self {
         case .unavailable: .host
         default: .data
+        }
+    }
+}
+
+/// What is wrong with a file; the raw value is a code for programs.
+public enum MediaFault: String, Sendable, Hashable, CaseIterable {
+    /// It begins as it should and ends too early.
+    case cutOff = "file_cut_off"
+    /// What is in it does not fit together.
+    case damaged = "file_damaged"
+    /// Its bytes are of no form that is read here.
+    case unknownForm = "file_form_unknown"
+    /// It is whole, and there is nothing to see in it.
+    case withoutPictures = "file_without_pictures"
+    /// What reads it gave up, or answered what it must not.
+    case notRead = "file_unreadable"
+
+    /// The rest of a sentence, for people.
+    public var words: String {
+        switch self {
+        case .cutOff: "it ends too early, so a part of it is missing"
+        case .damaged: "it is damaged"
+        case .unknownForm: "what is in it is nothing that is read here"
+        case .withoutPictures: "no picture can be made of it"
+        case .notRead: "reading it failed"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .cutOff: "Copy or download it once more and send it again."
+        case .damaged, .unknownForm, .notRead: "Open it in a program that can read it, save it anew and send that."
+        case .withoutPictures: nil
         }
     }
 }

@@ -43,7 +43,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
             into: file, ["picture", file.kind, "\(area ?? 0)", format.rawValue],
             answerLimit: limit ?? ConfinedMediaDecoder.answerLimit)
         let form = answer.facts["format"]?.string ?? ""
-        guard answer.blobs.count == 1 else { throw MediaError.unreadable(cause: "reading it failed") }
+        guard answer.blobs.count == 1 else { throw MediaError.unreadable(.notRead) }
         return try ConfinedMediaDecoder.picture(answer.blobs[0], form, answer.facts)
     }
 
@@ -61,7 +61,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
             answerLimit: min(count * (4 * area + 65_536), ConfinedMediaDecoder.answerLimit))
         let facts = answer.facts["frames"]?.array ?? []
         guard facts.count == answer.blobs.count, (1...count).contains(facts.count) else {
-            throw MediaError.unreadable(cause: "reading it failed")
+            throw MediaError.unreadable(.notRead)
         }
         return try zip(answer.blobs, facts).map { try ConfinedMediaDecoder.picture($0, "jpg", $1) }
     }
@@ -70,7 +70,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
     private static func picture(_ bytes: [UInt8], _ form: String, _ facts: JSONValue) throws(MediaError) -> Picture {
         let magic: [UInt8] = form == "png" ? [0x89, 0x50, 0x4E, 0x47] : [0xFF, 0xD8, 0xFF]
         guard form == "png" || form == "jpg", bytes.starts(with: magic) else {
-            throw MediaError.unreadable(cause: "what came of it is no picture")
+            throw MediaError.unreadable(.notRead)
         }
         return Picture(
             width: facts["width"]?.int ?? 0, height: facts["height"]?.int ?? 0, bytes: bytes, fileExtension: form)
@@ -83,7 +83,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
 
     private func look(into file: MediaFile, _ words: [String], answerLimit: Int) async throws -> Answer {
         guard file.path.hasPrefix("/"), words.allSatisfy({ $0.utf8.allSatisfy(ConfinedMediaDecoder.isPlain) }) else {
-            throw MediaError.unreadable(cause: "it has no usable name")
+            throw MediaError.unreadable(.notRead)
         }
         guard access(ConfinedMediaDecoder.python, X_OK) == 0 else {
             throw MediaError.unavailable(
@@ -133,39 +133,47 @@ package struct ConfinedMediaDecoder: MediaDecoder {
         case .exited(0): break
         case .timedOut: throw MediaError.tooSlow(seconds: seconds)
         case .stopped: throw CancellationError()
-        case .signalled, .exited: throw MediaError.unreadable(cause: "reading it failed")
+        case .signalled, .exited: throw MediaError.unreadable(.notRead)
         }
         guard result.outputBytes <= limit, bytes.count <= limit else {
             throw MediaError.tooLarge(cause: "what comes of it has more than \(limit) bytes")
         }
         let line = bytes.prefix { $0 != 0x0A }
         guard line.count <= 65_536, let facts = try? JSONValue(parsing: Array(line)), facts.object != nil else {
-            throw MediaError.unreadable(cause: "reading it failed")
+            throw MediaError.unreadable(.notRead)
         }
-        let detail = shown(facts["detail"]?.string)
-        switch facts["error"]?.string {
-        case nil: break
-        case "protected": throw MediaError.protected
-        case "too_large": throw MediaError.tooLarge(cause: detail)
-        case "missing":
-            throw MediaError.unavailable(
-                cause: "a Python package is missing (\(detail))", hint: "Run `make bootstrap` in the checkout.")
-        default: throw MediaError.unreadable(cause: detail)
-        }
+        if let error = facts["error"]?.string { throw refusal(error, shown(facts["detail"]?.string)) }
         var rest = bytes.dropFirst(line.count + 1)
         var blobs: [[UInt8]] = []
         for size in facts["blobs"]?.array ?? [] {
             guard let size = size.int, (0...rest.count).contains(size) else {
-                throw MediaError.unreadable(cause: "reading it failed")
+                throw MediaError.unreadable(.notRead)
             }
             blobs.append(Array(rest.prefix(size)))
             rest = rest.dropFirst(size)
         }
-        guard rest.isEmpty, !blobs.isEmpty else { throw MediaError.unreadable(cause: "reading it failed") }
+        guard rest.isEmpty, !blobs.isEmpty else { throw MediaError.unreadable(.notRead) }
         return Answer(facts: facts, blobs: blobs)
     }
 
-    /// Words that a library wrote about a stranger's file, fit for a sentence.
+    /// - Parameter detail: Our reader's own words and numbers. What a library says of a file is never among them: it is not
+    ///   written for people, and the file has its say in it.
+    private static func refusal(_ code: String, _ detail: String) -> MediaError {
+        switch code {
+        case "protected": .protected
+        case "too_large": .tooLarge(cause: detail)
+        case "missing":
+            .unavailable(
+                cause: "a Python package is missing (\(detail))", hint: "Run `make bootstrap` in the checkout.")
+        case "cut_off": .unreadable(.cutOff)
+        case "damaged": .unreadable(.damaged)
+        case "unknown_form": .unreadable(.unknownForm)
+        case "without_pictures": .unreadable(.withoutPictures)
+        default: .unreadable(.notRead)
+        }
+    }
+
+    /// Words of the reader, fit for a sentence.
     private static func shown(_ text: String?) -> String {
         let words = (text ?? "").unicodeScalars.prefix(200).map {
             $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0)

@@ -33,6 +33,8 @@ struct UploadDigest: Sendable {
     var needsVision = false
     /// A sentence for the person: what could not be had from the file.
     var warning: String?
+    /// Why the file could not be looked into, for programs.
+    var warningCode: String?
 
     /// Looks into a file. One that cannot be read is kept all the same.
     ///
@@ -49,10 +51,11 @@ struct UploadDigest: Sendable {
             case .video: try await readVideo(file, decoder)
             case .audio: break
             }
-        } catch MediaError.unreadable(let cause) where file.name.kind == .video {
-            throw UploadError.unreadableVideo(name: file.shownName, cause: cause)
+        } catch MediaError.unreadable(let fault) where file.name.kind == .video {
+            throw UploadError.unreadableVideo(name: file.shownName, fault: fault)
         } catch let error as MediaError {
             warning = "\(file.shownName) was kept. \(error.sentence)"
+            warningCode = error.code
             if file.name.kind == .pdf || file.name.kind == .document {
                 text = PlainText("", isComplete: false, limit: 0)
             }
@@ -92,6 +95,7 @@ struct UploadDigest: Sendable {
                 of: media, count: UploadDigest.pageCount, area: UploadDigest.pageArea)
         } catch let error as MediaError {
             warning = "\(about) They could not be drawn: \(error.sentence)"
+            warningCode = error.code
             return
         }
         for (number, picture) in drawn.enumerated() {
@@ -164,6 +168,7 @@ enum UploadReply {
         case .image, .audio: break
         }
         if let warning = digest.warning { object["warning"] = .string(warning) }
+        if let code = digest.warningCode { object["warningCode"] = .string(code) }
         return .object(object)
     }
 

@@ -7,7 +7,7 @@ package enum UploadError: HTTPStatusProviding, Equatable {
     case noEnding(name: String)
     case unsupported(name: String, ending: String)
     case notWhatItSays(name: String, ending: String)
-    case unreadableVideo(name: String, cause: String)
+    case unreadableVideo(name: String, fault: MediaFault)
     case tooManyFiles(limit: Int)
     case tooLarge(name: String, limit: Int)
     case overQuota(limit: Int)
@@ -47,7 +47,7 @@ package enum UploadError: HTTPStatusProviding, Equatable {
             "Files without an extension are not supported, and the bytes of \(name) are of no kind known here."
         case .unsupported(let name, let ending): "\(name): files with the extension .\(ending) are not supported."
         case .notWhatItSays(let name, let ending): "\(name) is named .\(ending), but its bytes are something else."
-        case .unreadableVideo(let name, let cause): "\(name) is no video that can be read (\(cause))."
+        case .unreadableVideo(let name, let fault): "\(name) is no video that can be read: \(fault.words)."
         case .tooManyFiles(let limit): "More than \(limit) files came in one request."
         case .tooLarge(let name, let limit): "\(name) is larger than the \(limit >> 20) MB a file may have."
         case .overQuota(let limit): "All uploads together may have \(limit >> 20) MB, and this would be more."
@@ -60,6 +60,7 @@ package enum UploadError: HTTPStatusProviding, Equatable {
         switch self {
         case .noEnding: "Give its name an extension such as .txt."
         case .unsupported: "Pictures, videos, sound, PDF, office documents (docx, xlsx, pptx) and text files are."
+        case .unreadableVideo(_, .cutOff): MediaFault.cutOff.hint
         case .notWhatItSays, .unreadableVideo: "Open it in a program that can read it and save it again."
         case .tooManyFiles: "Send them in several requests."
         case .overQuota: "Delete chats with large files, or raise the limit in the settings."
