@@ -73,9 +73,12 @@ package struct Ranking: Sendable {
     package let words: [String]
     private let neighbours: [String]
     private let trigrams: [UInt64: Int]
+    /// Nil where words have to be compared as text.
+    let matcher: QueryMatcher?
 
     package init(_ query: String) {
-        let parsed = KeptWords(query.prefix(Ranking.queryLength))
+        let line = KeptLine(query.prefix(Ranking.queryLength))
+        let parsed = KeptWords(line)
         var seen = Set<String>()
         words = Array(parsed.wanted.filter { seen.insert($0).inserted }.prefix(Ranking.queryWords))
         let pieces = parsed.pieces.prefix(Ranking.queryWords)
@@ -90,6 +93,7 @@ package struct Ranking: Sendable {
             }
         }
         self.trigrams = trigrams
+        matcher = QueryMatcher(line, words: words, trigrams: trigrams)
     }
 
     package var isEmpty: Bool { words.isEmpty }
@@ -99,8 +103,7 @@ package struct Ranking: Sendable {
     /// - Parameter corpus: Nil when the documents are all there is.
     package func hits(in documents: [Document], corpus: Corpus? = nil, limit: Int = 50) -> [Hit] {
         if words.isEmpty || limit <= 0 { return [] }
-        let numbers = Dictionary(uniqueKeysWithValues: words.enumerated().map { ($1, $0) })
-        let contents = documents.map { Content($0, query: self, numbers: numbers) }
+        let contents = documents.map(content)
         let count = max(corpus?.count ?? documents.count, documents.count, 1)
         let weights = words.indices.map { word in
             let among = contents.count { $0.frequencies[word] > 0 }
@@ -119,7 +122,7 @@ package struct Ranking: Sendable {
         log(1 + (Double(max(0, count - frequency)) + 0.5) / (Double(frequency) + 0.5))
     }
 
-    private func signals(_ content: Content, weights: [Double], average: Double) -> Signals? {
+    private func signals(_ content: RankedText, weights: [Double], average: Double) -> Signals? {
         var signals = Signals()
         var all = 0.0, found = 0.0, scored = 0.0
         let room =
@@ -144,64 +147,65 @@ package struct Ranking: Sendable {
         return signals
     }
 
-    /// What a query sees of a document.
-    private struct Content {
-        var frequencies: [Int]
-        var length = 0
-        var neighbours = 0
-        var trigrams = 0
+    /// What the query sees of a document.
+    private func content(_ document: Document) -> RankedText {
+        let title = KeptLine(document.title), text = KeptLine(document.text)
+        return matcher?.read(title: title, text: text) ?? read(KeptWords(title), KeptWords(text))
+    }
 
-        init(_ document: Document, query: Ranking, numbers: [String: Int]) {
-            frequencies = [Int](repeating: 0, count: query.words.count)
-            let title = KeptWords(document.title), text = KeptWords(document.text)
-            count(title, times: Ranking.titleWeight, numbers)
-            count(text, times: 1, numbers)
-            let lines = [title.line, text.line]
-            if frequencies.contains(where: { $0 > 0 }) {
-                let padded = lines.map { Array((" " + $0 + " ").utf8) }
-                neighbours = query.neighbours.count { pair in
-                    // Whole words, except where a script has none.
-                    let isPair = pair.contains(" ")
-                    let wanted = Array((isPair ? " " + pair + " " : pair).utf8)
-                    return padded.contains { $0.firstRange(of: wanted) != nil }
-                }
+    /// The same by comparing strings, for every script and spelling.
+    func read(_ title: KeptWords, _ text: KeptWords) -> RankedText {
+        let numbers = Dictionary(uniqueKeysWithValues: words.enumerated().map { ($1, $0) })
+        var content = RankedText(words: words.count)
+        count(title, times: Ranking.titleWeight, numbers, in: &content)
+        count(text, times: 1, numbers, in: &content)
+        let lines = [title.line, text.line]
+        if content.frequencies.contains(where: { $0 > 0 }) {
+            let padded = lines.map { Array((" " + $0 + " ").utf8) }
+            content.neighbours = neighbours.count { pair in
+                // Whole words, except where a script has none.
+                let isPair = pair.contains(" ")
+                let wanted = Array((isPair ? " " + pair + " " : pair).utf8)
+                return padded.contains { $0.firstRange(of: wanted) != nil }
             }
-            if !query.trigrams.isEmpty {
-                var seen = [Bool](repeating: false, count: query.trigrams.count)
-                for line in lines {
-                    for key in Ranking.trigrams(line.unicodeScalars.map(\.value)) {
-                        if let number = query.trigrams[key], !seen[number] {
-                            seen[number] = true
-                            trigrams += 1
-                        }
-                    }
+        }
+        var seen = [Bool](repeating: false, count: trigrams.count)
+        for line in lines {
+            for key in Ranking.trigrams(line.unicodeScalars.map(\.value)) {
+                if let number = trigrams[key], !seen[number] {
+                    seen[number] = true
+                    content.trigrams += 1
                 }
             }
         }
+        return content
+    }
 
-        private mutating func count(_ words: KeptWords, times: Int, _ numbers: [String: Int]) {
-            for piece in words.pieces {
-                guard piece.isSpaceless else {
-                    length += times
-                    if let number = numbers[piece.text] { frequencies[number] += times }
-                    continue
-                }
-                let letters = Array(piece.text)
-                length += times * letters.count
-                for (index, letter) in letters.enumerated() {
-                    if let number = numbers[String(letter)] { frequencies[number] += times }
-                    guard index + 1 < letters.count else { continue }
-                    if let number = numbers[String(letters[index...index + 1])] { frequencies[number] += times }
-                }
+    private func count(_ words: KeptWords, times: Int, _ numbers: [String: Int], in content: inout RankedText) {
+        for piece in words.pieces {
+            guard piece.isSpaceless else {
+                content.length += times
+                if let number = numbers[piece.text] { content.frequencies[number] += times }
+                continue
+            }
+            let letters = Array(piece.text)
+            content.length += times * letters.count
+            for (index, letter) in letters.enumerated() {
+                if let number = numbers[String(letter)] { content.frequencies[number] += times }
+                guard index + 1 < letters.count else { continue }
+                if let number = numbers[String(letters[index...index + 1])] { content.frequencies[number] += times }
             }
         }
     }
 
-    /// Each three scalars in a row, packed; a scalar needs 21 bits.
+    /// Each three scalars in a row.
     private static func trigrams(_ scalars: [UInt32]) -> [UInt64] {
         if scalars.count < 3 { return [] }
-        return (2..<scalars.count).map {
-            UInt64(scalars[$0 - 2]) << 42 | UInt64(scalars[$0 - 1]) << 21 | UInt64(scalars[$0])
-        }
+        return (2..<scalars.count).map { trigram(scalars[$0 - 2], scalars[$0 - 1], scalars[$0]) }
+    }
+
+    /// Three scalars packed; one needs 21 bits.
+    static func trigram(_ first: UInt32, _ second: UInt32, _ third: UInt32) -> UInt64 {
+        UInt64(first) << 42 | UInt64(second) << 21 | UInt64(third)
     }
 }
