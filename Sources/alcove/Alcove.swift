@@ -15,9 +15,9 @@ enum Alcove {
         ],
         subcommands: [
             ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, ShareCommand.command,
-            TasksCommand.command, KnowledgeCommand.command, ModelsCommand.command, PullCommand.command,
-            BenchCommand.command, InspectCommand.command, DoctorCommand.command, ShellCommand.command,
-            PlumbingCommand.command,
+            TasksCommand.command, KnowledgeCommand.command, HandoffCommand.command, ModelsCommand.command,
+            PullCommand.command, BenchCommand.command, InspectCommand.command, DoctorCommand.command,
+            ShellCommand.command, PlumbingCommand.command,
         ])
 
     static func main() async {

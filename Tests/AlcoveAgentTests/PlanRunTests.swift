@@ -13,7 +13,8 @@ struct PlanRunTests {
 
     private func run(
         _ text: String, broker: Bool = true, tools: [any Tool]? = nil,
-        answer: @escaping @Sendable (ApprovalNote) -> ApprovalOutcome? = { _ in .allowed }
+        answer: @escaping @Sendable (ApprovalNote) -> ApprovalOutcome? = { _ in .allowed },
+        meanwhile: @escaping @Sendable () async throws -> Void = {}
     ) async throws -> (events: [TurnEvent.Body], turn: Turn) {
         let plan = try #require(CommandPlan(text))
         let loop = AgentLoop(
@@ -27,6 +28,7 @@ struct PlanRunTests {
         for try await event in turn.events() {
             events.append(event.body)
             if case .approvalAsked(let note) = event.body, let outcome = answer(note) {
+                try await meanwhile()
                 try await bench.broker.answer(note.id, signature: note.signature, outcome: outcome, turn: turn.id)
             }
         }
@@ -174,6 +176,54 @@ struct PlanRunTests {
         #expect(model.requests[0].tools.map(\.name) == ["probe"])
         #expect(events.finishedCalls.allSatisfy { !$0.succeeded })
         #expect(try await bench.receipts(turn).isEmpty)
+    }
+
+    @Test func theWholeLifeOfAHandoff() async throws {
+        _ = try await run("add task Buy milk")
+        let (made, turn) = try await run("create handoff Before the holidays, then list handoffs")
+
+        let handoff = try #require(try await KeptStore(bench.database).list(.handoff).first)
+        #expect(handoff.provenance.run == turn.id.text)
+        #expect(made.questions.map(\.tool) == ["handoffs_create"])
+        let restored = try await run("restore handoff Before the holidays").events
+        // Context and nothing else: nobody is asked, nothing changes, and the handoff stays.
+        #expect(restored.questions.isEmpty && restored.end?.reason == .stop)
+        #expect(restored.text.contains("as context only") && restored.text.contains("- Buy milk ("))
+        #expect(try await KeptStore(bench.database).item(handoff.id) == handoff)
+        #expect(try await tasks.count == 1)
+        _ = try await run("停用交接 Before the holidays")
+        let refused = try await run("恢复交接 Before the holidays").events
+        #expect(refused.text.contains("The handoff \"Before the holidays\" is not in use any more."))
+        #expect(try await run("list handoffs").events.text == "There are no active handoffs.")
+        #expect(try await run("inspect handoff Before").events.text.contains("[handoff, out of use]"))
+    }
+
+    @Test func whatIsDeletedIsShownFirstWithWhatGoesWithIt() async throws {
+        for number in 1...5 { _ = try await run("capture note: thing \(number) of five") }
+        let store = KeptStore(bench.database)
+        let third = try await store.find("thing 3 of five", kind: .knowledge)
+        let digest = try #require(try await store.list(.knowledge, type: "digest").first)
+
+        let refused = try await run("delete knowledge thing 3 of five", answer: { _ in .refused }).events
+        let shown = try #require(refused.questions.first?.shown)
+        #expect(shown.contains("Deletes the note \"thing 3 of five\" (\(third.id.text.prefix(8)))"))
+        #expect(shown.contains("- the digest \"\(digest.title)\""))
+        #expect(try await store.count(.knowledge) == 6)
+        // What is shown is what goes: a handoff that names the item meanwhile is one more than was agreed to.
+        let contents = ["decisions": .array([["id": .string(third.id.text), "title": "x"]])] as JSONObject
+        let handoff = KeptItem(
+            kind: .handoff, title: "h", state: "active", extras: ["handoff": .object(contents)])
+        let database = bench.database
+        let changed = try await run(
+            "delete knowledge thing 3 of five",
+            meanwhile: { try await database.write { try $0.add(handoff) } }
+        ).events
+        #expect(changed.text.contains("is not what was shown, so nothing was deleted"))
+        let done = try await run("delete knowledge thing 3 of five").events
+        #expect(done.text.contains("and 2 made of it"))
+        #expect(try await store.count() == 4)
+        let missing = try await run("delete task nothing like it").events
+        #expect(missing.questions.isEmpty && missing.text.contains("There is no task"))
     }
 
     @Test func generatingWithoutAModelIsRefused() async throws {

@@ -50,6 +50,105 @@ def test_knowledge_on_the_terminal(alcove, root):
     assert len(json.loads(knowledge("list", "--json").stdout)) == 2
 
 
+def test_handoffs_on_the_terminal(alcove, root):
+    def handoff(*words):
+        return alcove("handoff", *words, "--root", root)
+
+    alcove("tasks", "add", "Buy milk", "--root", root)
+    made = json.loads(handoff("create", "--title", "Before the holidays", "--note", "Begin here.", "--json").stdout)
+    assert (made["kind"], made["state"], made["title"]) == ("handoff", "active", "Before the holidays")
+    restored = handoff("restore", "holidays").stdout
+    assert "Begin here." in restored and "- Buy milk (" in restored and "context only" in restored
+    assert json.loads(handoff("deactivate", "holidays", "--json").stdout)["state"] == "inactive"
+    refused = handoff("restore", "holidays")
+    assert refused.returncode == 1 and "not in use any more" in refused.stderr
+    assert json.loads(handoff("list", "--json").stdout) == []
+    assert "[handoff, out of use] Before the holidays" in handoff("list", "--all").stdout
+    assert "Begin here." in handoff("inspect", made["id"][:8]).stdout
+    again = handoff("deactivate", "holidays")
+    assert again.returncode == 1 and "is inactive already" in again.stderr
+
+
+def test_what_is_derived_and_deleted_on_the_terminal(alcove, root):
+    def knowledge(*words):
+        return alcove("knowledge", *words, "--root", root)
+
+    for number in range(5):
+        knowledge("capture", f"thing {number}", "--type", "question" if number == 2 else "note")
+    digest = json.loads(knowledge("list", "--type", "digest", "--json").stdout)[0]
+    assert digest["title"] == "Digest: 4 notes, 1 question"
+    insights = json.loads(knowledge("insights", "--json").stdout)
+    assert [(insight["kind"], insight["items"][0]["title"]) for insight in insights] == [("open_question", "thing 2")]
+    assert "Notes:" in knowledge("context").stdout and "thing 4" in knowledge("context", "--topic", "thing").stdout
+    assert "What stands out" in knowledge("review").stdout
+    unasked = knowledge("delete", "thing 3")
+    assert unasked.returncode == 64 and digest["title"] in unasked.stderr and "--yes" in unasked.stderr
+    assert "and 1 made of it" in knowledge("delete", "thing 3", "--yes").stdout
+    assert len(json.loads(knowledge("list", "--json").stdout)) == 4
+
+
+def test_what_is_kept_over_http(serve):
+    host = serve("--port", 0, "--no-model").wait()
+
+    def act(tool, **arguments):
+        return host.json("/api/agent/kept", "POST", {"tool": tool, "arguments": arguments})
+
+    assert "Added the task" in act("tasks_add", title="Buy milk")[1]["text"]
+    for number in range(5):
+        assert act("knowledge_capture", type="decision", text=f"Decision number{number} about bread")[0] == 200
+    assert act("handoffs_create", title="Now")[0] == 200
+    tasks = host.json("/api/agent/kept?kind=task&state=open")[1]["items"]
+    assert [task["title"] for task in tasks] == ["Buy milk"] and tasks[0]["provenance"]["receipt"]
+    assert act("tasks_complete", task=tasks[0]["id"])[0] == 200
+    hits = host.json("/api/agent/kept?search=number3")[1]["hits"]
+    assert hits[0]["title"] == "Decision number3 about bread" and hits[0]["why"]["found"] == ["number3"]
+    assert {insight["kind"] for insight in host.json("/api/agent/insights")[1]["insights"]} == {"decision_without_evidence"}
+    project = host.json("/api/agent/project")[1]
+    assert "Decision number4" in project["context"] and "no evidence is kept" in project["review"]
+    one = host.json(f"/api/agent/kept/{hits[0]['id']}")[1]
+    cascade = host.json(f"/api/agent/kept/{one['id']}/cascade")[1]
+    assert sorted(item.get("type", item["kind"]) for item in cascade["items"]) == ["decision", "digest", "handoff"]
+    for query, status, code in [("", 400, "no_token"), ("?token=0", 400, "kept_cascade_changed")]:
+        found, refusal = host.json(f"/api/agent/kept/{one['id']}{query}", "DELETE")
+        assert (found, refusal["code"]) == (status, code)
+    assert host.json(f"/api/agent/kept/{one['id']}?token={cascade['token']}", "DELETE")[1]["deleted"] == 3
+    assert host.json(f"/api/agent/kept/{one['id']}")[0] == 404
+    for tool, code in [("kept_delete", "not_here"), ("run_shell", "no_such_tool"), ("tasks_add", "bad_arguments")]:
+        assert act(tool)[1]["code"] == code
+    assert host.json("/api/agent/kept?kind=gossip")[1]["code"] == "bad_kind"
+    assert host.json("/api/agent/kept")[1]["code"] == "no_kind"
+
+
+def test_clearing_takes_what_was_said_and_done_and_leaves_what_is_kept(serve, root):
+    host = serve("--port", 0, "--no-model").wait()
+    session = host.session()
+
+    def say(text):
+        stored = host.json(f"/api/agent/conversations/{session['conversationId']}")[1]["messages"]
+        messages = [*stored, {"role": "user", "content": text}]
+        stream = Stream(host, session["sessionId"], messages=messages, profile="assistant")
+        question, _ = stream.until("approval")
+        decide(host, question["approval"], "allowed")
+        stream.until("done")
+
+    say("remember that the zanzibar tea is cold")
+    say("create handoff Later")
+    handoff = host.json("/api/agent/kept?kind=handoff")[1]["items"][0]
+    assert "- user: remember that the zanzibar tea" in handoff["text"] and "create handoff" not in handoff["text"]
+    before = host.json("/api/agent/activity")[1]
+    assert [before[key] for key in ("chats", "messages", "runs", "receipts", "excerpts")] == [1, 4, 2, 2, 2]
+    assert "1 chat with 4 messages, 2 runs with 2 receipts, and 2 messages copied into handoffs" in before["text"]
+
+    assert host.json("/api/agent/activity/clear", "POST", {})[1]["code"] == "not_confirmed"
+    assert host.json("/api/agent/activity/clear", "POST", {"confirm": "clear"})[0] == 200
+
+    after = host.json("/api/agent/activity")[1]
+    assert [after[key] for key in ("chats", "messages", "runs", "receipts", "excerpts")] == [0] * 5
+    assert [item["title"] for item in host.json("/api/agent/kept?kind=handoff")[1]["items"]] == ["Later"]
+    assert "zanzibar" not in json.dumps(host.json("/api/agent/kept?kind=handoff")[1])
+    assert len(host.json("/api/agent/kept?kind=memory")[1]["items"]) == 1
+
+
 def test_a_running_host_is_said(alcove, serve, root):
     serve("--port", 0, "--no-model").wait()
     told = alcove("tasks", "list", "--root", root)

@@ -68,12 +68,20 @@ extension AgentRun {
                 call, .notAllowed, Excerpt.middleCut(text, to: checked.tool.observationLimit), round, detail: detail)
             return true
         }
+        var preview: String?
         switch policy(profile).decide(checked.tool) {
         case .refused(let sentence):
             refuse(call, .notAllowed, sentence, round, detail: detail)
             return true
         case .needsApproval:
-            let outcome = await approve(checked)
+            do {
+                preview = try await checked.tool.preview(checked.arguments.value)
+            } catch {
+                // Nobody is asked about what cannot be done.
+                refuse(call, .failed, sentence(of: error), round, detail: detail)
+                return true
+            }
+            let outcome = await approve(checked, preview)
             guard outcome == .allowed || outcome == .allowedForChat else {
                 refuse(call, .notAllowed, AgentRun.words(for: outcome), round, detail: detail)
                 return outcome != .withdrawn
@@ -85,7 +93,7 @@ extension AgentRun {
             }
         case .allowed: break
         }
-        let observation = await perform(checked, round: round)
+        let observation = await perform(checked, round: round, preview: preview)
         if repeats.note(checked.arguments.signature, observation) >= CallRepeats.limit, !profile.refusesDuplicates {
             stop(by: "repeated tool call")
             note("_The same tool was called three times with the same result, so the run was stopped._")
@@ -104,11 +112,11 @@ extension AgentRun {
         }
     }
 
-    func approve(_ call: CheckedCall) async -> ApprovalOutcome {
-        let effect = call.tool.effect
+    func approve(_ call: CheckedCall, _ preview: String?) async -> ApprovalOutcome {
+        let effect = call.tool.effect, text = ApprovalText.make(call) + (preview.map { "\n\n" + $0 } ?? "")
         let note = ApprovalNote(
             id: hexText(Platform.randomBytes(16)), call: call.id, tool: call.tool.declaration.name,
-            shown: VisibleText.make(ApprovalText.make(call)), effect: effect.words,
+            shown: VisibleText.make(text), effect: effect.words,
             signature: call.arguments.signature, mayBeRemembered: Policy.mayBeRemembered(effect),
             expiresInSeconds: Int(ApprovalBroker.lifetime.components.seconds))
         guard let broker = loop.broker else { return .unanswerable }

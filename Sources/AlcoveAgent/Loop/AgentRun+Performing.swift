@@ -8,7 +8,7 @@ extension AgentRun {
     /// Runs a call that may run, keeps its receipt, and tells the model.
     ///
     /// - Returns: what the model was told.
-    func perform(_ call: CheckedCall, round: Int) async -> String {
+    func perform(_ call: CheckedCall, round: Int, preview: String? = nil) async -> String {
         calls += 1
         let name = call.tool.declaration.name, detail = Excerpt.line(call.tool.detail(of: call.arguments.value))
         checkpoint(.execute, call: call.id)
@@ -21,6 +21,8 @@ extension AgentRun {
         let id = ReceiptID()
         var context = ToolContext(
             stop: turn.stopSignal, workspace: request.workspace, switches: loop.switches(), output: { heart.take($0) })
+        context.preview = preview
+        context.isAttended = { [turn] in turn.isWatched }
         if loop.database != nil { (context.chat, context.turn, context.receipt) = (ChatID(turn.key), turn.id, id) }
         var outcome = await call.tool.run(call.arguments.value, in: context)
         await heart.finish()

@@ -32,6 +32,7 @@ package final class Turn: Sendable {
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextReader = 0
         var finishedAt: UInt64?
+        var readers = 0
 
         /// All events so far become one with the number of the last.
         mutating func collapse() {
@@ -69,6 +70,8 @@ package final class Turn: Sendable {
     package var phase: Phase { state.withLock { $0.phase } }
     /// Events since the beginning, those that are not in memory any more included.
     package var eventCount: Int { state.withLock { $0.count } }
+    /// Whether anybody follows it now.
+    package var isWatched: Bool { state.withLock { $0.readers > 0 } }
     /// Monotonic nanoseconds at which the turn ended; nil while it runs.
     package var finishedAt: UInt64? { state.withLock { $0.finishedAt } }
 
@@ -130,7 +133,21 @@ package final class Turn: Sendable {
     // MARK: Reading
 
     /// The events from number `start` on, the ones to come included; ends after the last.
-    package func events(from start: Int = 0) -> Events { Events(turn: self, next: max(0, start)) }
+    package func events(from start: Int = 0) -> Events {
+        Events(turn: self, next: max(0, start), presence: Presence(self))
+    }
+
+    /// Somebody who follows the turn, for as long as their sequence is there.
+    fileprivate final class Presence: Sendable {
+        private let turn: Turn
+
+        init(_ turn: Turn) {
+            self.turn = turn
+            turn.state.withLock { $0.readers += 1 }
+        }
+
+        deinit { turn.state.withLock { $0.readers -= 1 } }
+    }
 
     /// Returns when the turn has ended, however it did.
     package func waitForEnd() async {
@@ -141,6 +158,7 @@ package final class Turn: Sendable {
         package typealias Element = TurnEvent
         fileprivate let turn: Turn
         fileprivate var next: Int
+        fileprivate let presence: Presence
 
         package func makeAsyncIterator() -> Events { self }
 

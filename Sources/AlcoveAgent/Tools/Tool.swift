@@ -23,6 +23,12 @@ package protocol Tool: Sendable {
     /// One line for people: the command, the path, the size.
     func detail(of arguments: JSONObject) -> String
 
+    /// What a call would do, as far as it can be told beforehand, for the person who decides; nil when its arguments say it
+    /// all. The call is given the same words, and does nothing when they are not true any more.
+    ///
+    /// - Throws: when the call could not be done.
+    func preview(_ arguments: JSONObject) async throws -> String?
+
     /// Runs a call that was checked, allowed and, where needed, approved. A failure is a result, not an error.
     func run(_ arguments: JSONObject, in context: ToolContext) async -> ToolResult
 }
@@ -34,6 +40,7 @@ extension Tool {
     package var profiles: Set<String>? { nil }
     package func rewrite(_ arguments: JSONObject) -> JSONObject { arguments }
     package func detail(of arguments: JSONObject) -> String { "" }
+    package func preview(_ arguments: JSONObject) async throws -> String? { nil }
 }
 
 /// What a tool gets beside its arguments.
@@ -47,6 +54,10 @@ package struct ToolContext: Sendable {
     package var chat: ChatID?
     package var turn: TurnID?
     package var receipt: ReceiptID?
+    /// What the person was shown of what it would do.
+    package var preview: String?
+    /// Whether somebody sees what is done.
+    package var isAttended: @Sendable () -> Bool = { true }
     /// Takes what the tool writes while it runs.
     package var output: @Sendable (String) -> Void
 

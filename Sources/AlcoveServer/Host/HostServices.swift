@@ -217,6 +217,8 @@ package struct HostServices: Sendable {
         ConversationRoutes(host: self).add(to: &router)
         ModelRoutes(host: self).add(to: &router)
         RunRoutes(host: self).add(to: &router)
+        KeptRoutes(host: self).add(to: &router)
+        ActivityRoutes(host: self).add(to: &router)
         SettingsRoutes(host: self).add(to: &router)
         QueueRoutes(host: self).add(to: &router)
         RewindRoutes(host: self).add(to: &router)

@@ -42,6 +42,7 @@ package enum KeptError: UserFacingError, Equatable {
     case full(limit: Int)
     case tooLong(field: String, limit: Int)
     case empty(field: String)
+    case cascadeChanged(title: String)
 
     package var code: String {
         switch self {
@@ -51,6 +52,7 @@ package enum KeptError: UserFacingError, Equatable {
         case .full: "kept_full"
         case .tooLong: "kept_too_long"
         case .empty: "kept_empty"
+        case .cascadeChanged: "kept_cascade_changed"
         }
     }
 
@@ -64,6 +66,7 @@ package enum KeptError: UserFacingError, Equatable {
         case .full(let limit): "\(limit) items are kept, which is the most."
         case .tooLong(let field, let limit): "The \(field) is longer than \(limit) characters."
         case .empty(let field): "The \(field) is empty."
+        case .cascadeChanged(let title): "What goes with \"\(title)\" is not what was shown, so nothing was deleted."
         }
     }
 
@@ -73,6 +76,7 @@ package enum KeptError: UserFacingError, Equatable {
         case .ambiguous: "Name it by its whole title or its id."
         case .full: "Delete some first."
         case .tooLong: "Say it shorter, or keep it as a file."
+        case .cascadeChanged: "Look at it once more, and decide again."
         case .stateUnchanged, .empty: nil
         }
     }
@@ -108,8 +112,6 @@ extension Transaction {
         if highest >= Transaction.keptLimit, try keptCount(nil) >= Transaction.keptLimit {
             throw KeptError.full(limit: Transaction.keptLimit)
         }
-        let words =
-            [item.kind.mark] + Set(KeptWords(item.title).indexed + KeptWords(item.text).indexed).sorted()
         try run(
             """
             INSERT INTO kept (id, kind, type, title, content, state, provenance, created_at, updated_at, finished_at, words,
@@ -117,7 +119,7 @@ extension Transaction {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, item.id.text, item.kind.rawValue, item.type, item.title, item.text, item.state,
             item.provenance.json.storedText, item.createdAt.milliseconds, item.updatedAt.milliseconds,
-            item.finishedAt?.milliseconds, words.joined(separator: " "), item.extras.storedText)
+            item.finishedAt?.milliseconds, item.indexedWords, item.extras.storedText)
     }
 
     /// Completes or reopens a task.

@@ -5,7 +5,7 @@ internal import AlcoveCore
 /// A rule is narrow on purpose: what it does not match wholly is conversation, never a guess.
 enum CommandGrammar {
     /// How a command begins, and what becomes of the rest.
-    private struct Rule: Sendable {
+    struct Rule: Sendable {
         /// Beginnings in lower case, the longest first.
         let beginnings: [String]
         /// The call of the text after the beginning; nil when the text does not fit.
@@ -51,7 +51,7 @@ enum CommandGrammar {
         return CommandText.unquoted(String(text))
     }
 
-    private static func nothingElse(_ tool: String, _ arguments: JSONObject = JSONObject())
+    static func nothingElse(_ tool: String, _ arguments: JSONObject = JSONObject())
         -> @Sendable (String) -> (tool: String, arguments: JSONObject)?
     {
         { rest in
@@ -60,7 +60,7 @@ enum CommandGrammar {
         }
     }
 
-    private static func text(_ tool: String, _ name: String, _ others: JSONObject = JSONObject())
+    static func text(_ tool: String, _ name: String, _ others: JSONObject = JSONObject())
         -> @Sendable (String) -> (tool: String, arguments: JSONObject)?
     {
         { rest in
@@ -90,7 +90,7 @@ enum CommandGrammar {
         }
     }
 
-    private static let rules: [Rule] = times + calculations + tasks + memories + knowledge
+    private static let rules: [Rule] = times + calculations + tasks + memories + knowledge + continuity
 
     private static let times = [
         Rule(

@@ -76,7 +76,11 @@ struct CommandParts {
         var index = 0
         while index < letters.count {
             let letter = letters[index]
-            if let end = closing {
+            if closing == nil, let length = CommandParts.fence(letters, index) {
+                // Code is never cut, whatever words are in it.
+                current += String(letters[index..<index + length])
+                index += length
+            } else if let end = closing {
                 if letter == end { closing = nil }
                 current.append(letter)
                 index += 1
@@ -98,6 +102,18 @@ struct CommandParts {
         parts.append(current)
         parts = parts.map(CommandText.trimmed)
         if parts.contains("") { parts = [] }
+    }
+
+    /// Characters of a fenced block that begins here, its marks with it.
+    private static func fence(_ letters: [Character], _ index: Int) -> Int? {
+        let mark: [Character] = ["`", "`", "`"]
+        guard letters[index] == "`", letters[index...].starts(with: mark) else { return nil }
+        var end = index + 3
+        while end < letters.count {
+            if letters[end] == "`", letters[end...].starts(with: mark) { return end + 3 - index }
+            end += 1
+        }
+        return nil
     }
 
     /// A straight quotation mark opens only before a word, so that 5" or an apostrophe holds nothing together.
@@ -135,6 +151,14 @@ enum CommandText {
         while let first = view.first, first.isWhitespace || "，,；;。、".contains(first) { view.removeFirst() }
         while let last = view.last, last.isWhitespace || "，,；;。、.".contains(last) { view.removeLast() }
         return String(view)
+    }
+
+    /// The inside of a fenced block that holds all of a text, without the language's name; else the text.
+    static func unfenced(_ text: String) -> String {
+        guard text.hasPrefix("```"), text.hasSuffix("```"), text.count > 6 else { return text }
+        let inside = text.dropFirst(3).dropLast(3)
+        guard let line = inside.firstIndex(where: \.isNewline) else { return String(inside) }
+        return String(inside[inside.index(after: line)...])
     }
 
     /// The text inside one pair of quotation marks that hold all of it, else the text.

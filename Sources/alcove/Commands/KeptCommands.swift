@@ -26,12 +26,13 @@ enum TasksCommand {
             KeptCommands.part("complete", "Complete a task.", argument: named) { _, text in
                 KeptCommands.Step(
                     tool: "tasks_complete", arguments: ["task": .string(text)],
-                    shown: .named(text, .task, state: .open))
+                    shown: .named(text, .task, state: TaskState.open.rawValue))
             },
             KeptCommands.part("reopen", "Reopen a task.", argument: named) { _, text in
                 KeptCommands.Step(
-                    tool: "tasks_reopen", arguments: ["task": .string(text)], shown: .named(text, .task, state: .done))
-            },
+                    tool: "tasks_reopen", arguments: ["task": .string(text)],
+                    shown: .named(text, .task, state: TaskState.done.rawValue))
+            }, KeptCommands.delete(.task, named),
         ])
 
     private static let all = Command.Option(name: "--all", short: "a", value: nil, help: "Also those that are done.")
@@ -44,8 +45,11 @@ enum KnowledgeCommand {
         name: "knowledge", summary: "List, find, keep and inspect pieces of knowledge.",
         discussion: "A host that is running has the root folder; ask it on its page, or end it first.",
         subcommands: [
-            KeptCommands.part("list", "List what is kept, newest first.") { _, _ in
-                KeptCommands.Step(tool: nil, arguments: [:], shown: .list(.knowledge, state: nil))
+            KeptCommands.part("list", "List what is kept, newest first.", options: [type]) { invocation, _ in
+                let type = invocation.text("--type")
+                return KeptCommands.Step(
+                    tool: "knowledge_list", arguments: type.map { ["type": .string($0)] } ?? [:],
+                    shown: .list(.knowledge, state: nil, type: type))
             },
             KeptCommands.part(
                 "search", "Find pieces of knowledge by words in them.", argument: ("WORDS", "What is looked for.")
@@ -70,98 +74,70 @@ enum KnowledgeCommand {
                 KeptCommands.Step(
                     tool: "knowledge_inspect", arguments: ["item": .string(text)], shown: .named(text, nil))
             },
+            KeptCommands.part(
+                "insights", "Tell open questions, stale tasks, contradictions and decisions without evidence."
+            ) { _, _ in KeptCommands.Step(tool: "insights_list", arguments: [:], shown: .insights) },
+            KeptCommands.part(
+                "context", "Put together what is kept, or what is kept about a topic.", options: [topic]
+            ) { invocation, _ in
+                let topic = invocation.text("--topic")
+                return KeptCommands.Step(
+                    tool: "project_context", arguments: topic.map { ["topic": .string($0)] } ?? [:], shown: .words)
+            },
+            KeptCommands.part(
+                "review", "Tell what decisions rest on, and what is done about risks and requirements."
+            ) { _, _ in KeptCommands.Step(tool: "project_review", arguments: [:], shown: .words) },
+            KeptCommands.delete(nil, ("ITEM", "Its title, a part of it, or its id.")),
         ])
 
+    private static let topic = Command.Option(
+        name: "--topic", short: nil, value: "WORDS", help: "Only what is about these words.")
     private static let type = Command.Option(
         name: "--type", short: "t", value: "TYPE",
-        help: "One of \(KnowledgeType.allCases.map(\.rawValue).joined(separator: ", ")). Default: note.")
+        help:
+            "One of \(KnowledgeType.allCases.map(\.rawValue).joined(separator: ", ")). Default: note; of a list, all.")
     private static let file = Command.Option(name: "--file", short: nil, value: "PATH", help: "The file it comes from.")
     private static let offset = Command.Option(
         name: "--offset", short: nil, value: "N", help: "Where in that file, in bytes from its beginning.")
 }
 
-/// What both have in common: one call of a tool, and its result as words or as JSON.
-enum KeptCommands {
-    struct Step {
-        enum Shown {
-            case list(KeptKind, state: String?)
-            case newest(KeptKind)
-            /// The one item that is meant, as it is now or becomes.
-            case named(String, KeptKind?, state: TaskState? = nil)
-            case search(String, KeptKind)
-        }
+/// Handoffs, on the terminal.
+enum HandoffCommand {
+    static let command = Command(
+        name: "handoff",
+        summary: "Create, list, inspect, restore and deactivate handoffs from one session to the next.",
+        discussion: "A host that is running has the root folder; ask it on its page, or end it first.",
+        subcommands: [
+            KeptCommands.part(
+                "create", "Keep what is open and settled now.", options: [title, note]
+            ) { invocation, _ in
+                var arguments = JSONObject()
+                if let title = invocation.text("--title") { arguments["title"] = .string(title) }
+                if let note = invocation.text("--note") { arguments["note"] = .string(note) }
+                return KeptCommands.Step(tool: "handoffs_create", arguments: arguments, shown: .newest(.handoff))
+            },
+            KeptCommands.part("list", "List handoffs, newest first.", options: [all]) { invocation, _ in
+                let state = invocation.has("--all") ? "all" : HandoffState.active.rawValue
+                return KeptCommands.Step(
+                    tool: "handoffs_list", arguments: ["state": .string(state)],
+                    shown: .list(.handoff, state: state == "all" ? nil : state))
+            },
+            part("inspect", "Show one whole.", "handoffs_inspect"),
+            part("restore", "Print what it holds, as context. Nothing of it is done again.", "handoffs_restore"),
+            part("deactivate", "Take one out of use; it is kept.", "handoffs_deactivate"),
+            KeptCommands.delete(.handoff, named),
+        ])
 
-        /// Nil when there is no tool and only the items are shown.
-        var tool: String?
-        var arguments: JSONObject
-        /// The items that `--json` prints.
-        var shown: Shown
-    }
-
-    static func search(_ tool: String, _ kind: KeptKind, _ text: String) -> Step {
-        Step(tool: tool, arguments: ["query": .string(text)], shown: .search(text, kind))
-    }
-
-    static func part(
-        _ name: String, _ summary: String, argument: (name: String, help: String)? = nil,
-        options: [Command.Option] = [], _ make: @escaping @Sendable (Invocation, String) throws -> Step
-    ) -> Command {
-        Command(
-            name: name, summary: summary,
-            arguments: argument.map { [Command.Argument(name: $0.name, help: $0.help)] } ?? [],
-            options: [CommonOptions.root, CommonOptions.json] + options,
-            run: { invocation in
-                let step = try make(invocation, invocation.arguments.first ?? "")
-                let folders = Folders(root: invocation.text("--root"))
-                let database = try await Database.open(folder: folders.root)
-                let isJSON = invocation.has("--json")
-                do {
-                    // Found before it changes: afterwards another may have the same name and state.
-                    var meant: KeptID?
-                    if isJSON, case .named(let name, let kind, let state) = step.shown {
-                        meant = try? await KeptStore(database).find(name, kind: kind, state: state?.rawValue).id
-                    }
-                    let words: String? =
-                        if let tool = step.tool {
-                            try await KeptAction(database: database).run(tool, step.arguments)
-                        } else { nil }
-                    if isJSON {
-                        Terminal.line(try await json(step.shown, meant, in: database).text(.indented))
-                    } else if let words {
-                        Terminal.line(words)
-                    } else if case .list(let kind, let state) = step.shown {
-                        let items = try await KeptStore(database).list(kind, state: state, limit: KeptLines.most + 1)
-                        Terminal.line(items.isEmpty ? "Nothing is kept yet." : KeptLines.list(items))
-                    }
-                } catch {
-                    await database.close()
-                    throw error
-                }
-                await database.close()
-                return .success
-            })
-    }
-
-    private static func json(_ shown: Step.Shown, _ meant: KeptID?, in database: Database) async throws -> JSONValue {
-        let store = KeptStore(database)
-        switch shown {
-        case .list(let kind, let state):
-            return .array(try await store.list(kind, state: state, limit: 10_000).map { .object($0.object) })
-        case .newest(let kind):
-            return try await store.list(kind, limit: 1).first.map { .object($0.object) } ?? .null
-        case .named:
-            guard let meant else { return .null }
-            return try await store.item(meant).map { .object($0.object) } ?? .null
-        case .search(let query, let kind):
-            let hits = try await WorkspaceSearch(database).search(query, kinds: [kind], limit: 10)
-            return .array(
-                hits.compactMap { hit in
-                    guard case .item(let item) = hit.found else { return nil }
-                    var json = item.object
-                    json["score"] = .double(hit.signals.score)
-                    json["why"] = hit.signals.json
-                    return .object(json)
-                })
+    private static func part(_ name: String, _ summary: String, _ tool: String) -> Command {
+        KeptCommands.part(name, summary, argument: named) { _, text in
+            KeptCommands.Step(tool: tool, arguments: ["handoff": .string(text)], shown: .named(text, .handoff))
         }
     }
+
+    private static let named = ("HANDOFF", "Its title, a part of it, or its id.")
+    private static let all = Command.Option(name: "--all", short: "a", value: nil, help: "Also those out of use.")
+    private static let title = Command.Option(
+        name: "--title", short: nil, value: "TEXT", help: "Its name. Default: the date and time.")
+    private static let note = Command.Option(
+        name: "--note", short: nil, value: "TEXT", help: "What the next session should know first.")
 }

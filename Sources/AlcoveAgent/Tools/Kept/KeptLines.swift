@@ -24,6 +24,7 @@ package enum KeptLines {
             case (.task, "done"): "[x]"
             case (.task, _): "[ ]"
             case (.knowledge, _): "[\(item.type ?? "note")]"
+            case (.handoff, "inactive"): "[handoff, out of use]"
             default: "[\(item.kind.rawValue)]"
             }
         return "- \(mark) \(item.title) (\(short(item.id)))"

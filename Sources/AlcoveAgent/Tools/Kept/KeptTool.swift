@@ -12,14 +12,17 @@ package struct KeptTool: Tool {
     package let observationLimit = 6_000
     package let profiles: Set<String>? = [RunProfile.assistant.name]
     private let shown: String?
+    private let foresight: (@Sendable (JSONObject) async throws -> String?)?
     private let body: @Sendable (JSONObject, ToolContext) async throws -> ToolResult
 
     /// - Parameters:
     ///   - shown: The argument that people see in lists of what was done.
+    ///   - foresight: What a call would do, where its arguments do not say it.
     ///   - body: What it throws becomes a failed result with the error's sentence.
     init(
         _ name: String, _ description: String, effect: ToolEffect, shown: String? = nil,
         properties: JSONObject = JSONObject(), required: [String] = [],
+        foresight: (@Sendable (JSONObject) async throws -> String?)? = nil,
         body: @escaping @Sendable (JSONObject, ToolContext) async throws -> ToolResult
     ) {
         declaration = ToolDeclaration(
@@ -30,10 +33,13 @@ package struct KeptTool: Tool {
             ])
         self.effect = effect
         self.shown = shown
+        self.foresight = foresight
         self.body = body
     }
 
     package func detail(of arguments: JSONObject) -> String { shown.flatMap { arguments[$0]?.string } ?? "" }
+
+    package func preview(_ arguments: JSONObject) async throws -> String? { try await foresight?(arguments) }
 
     package func run(_ arguments: JSONObject, in context: ToolContext) async -> ToolResult {
         do {
@@ -46,6 +52,7 @@ package struct KeptTool: Tool {
     /// All of them, in the order they are declared.
     package static func all(_ database: Database, now: @escaping @Sendable () -> Timestamp = { .now }) -> [any Tool] {
         [dateTime(now), calculator] + TaskTools(database, now).all + KnowledgeTools(database, now).all
+            + HandoffTools(database, now).all + ContinuityTools(database, now).all + [delete(database)]
     }
 }
 
@@ -72,23 +79,27 @@ extension KeptTool {
     }
 }
 
-/// A moment as the device's own clock and time zone have it.
-enum LocalTime {
-    private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-    private static let months = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-        "December",
-    ]
-
-    /// "Monday, 30 November 2026, 11:20 (UTC+01:00)"
-    static func words(_ moment: Timestamp) -> String {
-        var seconds = time_t(moment.milliseconds / 1_000), parts = tm()
-        localtime_r(&seconds, &parts)
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let offset = parts.tm_gmtoff / 60
-        let zone = "UTC\(offset < 0 ? "-" : "+")\(two(abs(offset) / 60)):\(two(abs(offset) % 60))"
-        let day = days[Int(parts.tm_wday) % 7], month = months[Int(parts.tm_mon) % 12]
-        return
-            "\(day), \(parts.tm_mday) \(month) \(Int(parts.tm_year) + 1900), \(two(Int(parts.tm_hour))):\(two(Int(parts.tm_min))) (\(zone))"
+extension KeptTool {
+    /// Deletes one item, with what was made of it. What would go is shown before, and nothing else goes.
+    private static func delete(_ database: Database) -> KeptTool {
+        let cascade = { @Sendable (arguments: JSONObject) in
+            let kind = arguments["kind"]?.string.flatMap(KeptKind.init(rawValue:))
+            let item = try await KeptStore(database).find(arguments["item"]?.string ?? "", kind: kind)
+            return try await KeptStore(database).cascade(of: item.id)
+        }
+        return KeptTool(
+            "kept_delete", "Delete a kept item and what was made of it.", effect: .deletesFromStore, shown: "item",
+            properties: [
+                "kind": ["type": "string", "enum": .array(KeptKind.allCases.map { .string($0.rawValue) })],
+                "item": ["type": "string", "minLength": 1, "maxLength": JSONValue(Transaction.keptTitleLimit)],
+            ], required: ["item"], foresight: { try await cascade($0).text }
+        ) { arguments, context in
+            let shown = try await cascade(arguments)
+            guard context.preview == shown.text else { throw KeptError.cascadeChanged(title: shown.item.title) }
+            let more = shown.linked.isEmpty ? "" : " and \(shown.linked.count) made of it"
+            return ToolResult(
+                succeeded: true, text: "Deleted \"\(shown.item.title)\" (\(KeptLines.short(shown.item.id)))\(more)."
+            ) { try $0.delete(shown) }
+        }
     }
 }

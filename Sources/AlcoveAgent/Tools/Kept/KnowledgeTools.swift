@@ -12,7 +12,7 @@ struct KnowledgeTools {
         self.now = now
     }
 
-    var all: [any Tool] { [capture, searchKnowledge, inspect, saveMemory, searchMemories] }
+    var all: [any Tool] { [capture, list, searchKnowledge, inspect, saveMemory, searchMemories] }
 
     private static let text: JSONValue = [
         "type": "string", "minLength": 1, "maxLength": JSONValue(Transaction.keptTextLimit),
@@ -37,8 +37,23 @@ struct KnowledgeTools {
             let item = KeptItem(
                 kind: .knowledge, type: type, title: title, text: text, provenance: provenance, createdAt: now())
             return ToolResult(succeeded: true, text: "Kept the \(type) \"\(title)\" (\(KeptLines.short(item.id))).") {
-                try $0.add(item)
+                try $0.capture(item)
             }
+        }
+    }
+
+    private var list: KeptTool {
+        let database = database
+        return KeptTool(
+            "knowledge_list", "List pieces of knowledge, newest first; of one type, or all.", effect: .reads,
+            shown: "type",
+            properties: [
+                "type": ["type": "string", "enum": .array(KnowledgeType.allCases.map { .string($0.rawValue) })]
+            ]
+        ) { arguments, _ in
+            let items = try await KeptStore(database).list(
+                .knowledge, type: arguments["type"]?.string, limit: KeptLines.most + 1)
+            return ToolResult(succeeded: true, text: items.isEmpty ? "Nothing is kept yet." : KeptLines.list(items))
         }
     }
 
@@ -84,7 +99,7 @@ struct KnowledgeTools {
             {
                 try $0.add(memory)
                 // The same as a fact, where there is still room for one.
-                do { try $0.add(fact) } catch KeptError.full {}
+                do { try $0.capture(fact) } catch KeptError.full {}
             }
         }
     }
