@@ -26,6 +26,8 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        // libical (libical-dev, brew libical): iCalendar texts, recurrence, time zones.
+        .target(name: "CCalendar", linkerSettings: [.linkedLibrary("ical")]),
         .target(name: "CPosixShim"),
         .target(name: "AlcoveCore", dependencies: ["CPosixShim"]),
         .target(name: "AlcoveTemplates", dependencies: ["AlcoveCore", "CPosixShim", "llama"]),
@@ -43,11 +45,12 @@ let package = Package(
             dependencies: [
                 "AlcoveCore", "AlcoveAgent", "AlcoveDownloads", "AlcoveStorage", "AlcoveWorkspace", "CPosixShim",
             ]),
+        .target(name: "AlcoveCalendar", dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveStorage", "CCalendar"]),
         .executableTarget(
             name: "alcove",
             dependencies: [
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveSandbox", "AlcoveAgent",
-                "AlcoveDownloads", "AlcoveRemote", "AlcoveServer", "AlcoveShell", "AlcoveWorkspace",
+                "AlcoveDownloads", "AlcoveRemote", "AlcoveServer", "AlcoveShell", "AlcoveWorkspace", "AlcoveCalendar",
             ]),
         // A folder of a test's own, for all of them.
         .target(name: "TestFolder", dependencies: ["AlcoveCore"], path: "Tests/Support/TestFolder"),
@@ -59,6 +62,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "AlcoveWorkspaceTests", dependencies: ["AlcoveWorkspace", "AlcoveCore", "AlcoveStorage"]),
+        .testTarget(
+            name: "AlcoveCalendarTests",
+            dependencies: ["AlcoveCalendar", "AlcoveAgent", "AlcoveCore", "AlcoveStorage", "TestFolder"]),
         .testTarget(
             name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
         .testTarget(name: "AlcoveTemplatesTests", dependencies: ["AlcoveTemplates", "AlcoveCore", "alcove"]),
@@ -85,7 +91,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where ![.binary, .system].contains(target.type) && target.name != "CPosixShim" {
+for target in package.targets where ![.binary, .system].contains(target.type) && !target.name.hasPrefix("C") {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

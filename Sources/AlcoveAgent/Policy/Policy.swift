@@ -44,11 +44,12 @@ package struct Policy: Sendable {
         return decide(tool.effect)
     }
 
-    /// Only what can be undone or harms nobody may be allowed for a whole chat: never deletions, never the network.
+    /// Only what can be undone or harms nobody may be allowed for a whole chat: never deletions, never the
+    /// network, never a calendar.
     package static func mayBeRemembered(_ effect: ToolEffect) -> Bool {
         switch effect {
         case .reads, .writesWorkspace: true
-        case .writesStore, .deletesFromStore, .network, .runsCode: false
+        case .writesStore, .deletesFromStore, .readsCalendar, .network, .runsCode: false
         }
     }
 }

@@ -22,7 +22,8 @@ package struct RunProfile: Sendable, Hashable {
     /// Bounded foreground work on what is kept here: three steps, five minutes, short replies.
     package static let assistant = RunProfile(
         name: "assistant", rounds: 3, roundsWithCode: 3, callsPerRound: 3, steps: 3, seconds: 300, replyTokens: 256,
-        refusesDuplicates: true, effects: [.reads, .writesStore, .deletesFromStore], allowed: [.reads])
+        refusesDuplicates: true, effects: [.reads, .writesStore, .deletesFromStore, .readsCalendar],
+        allowed: [.reads])
 
     /// Open work in a workspace.
     package static let agent = RunProfile(

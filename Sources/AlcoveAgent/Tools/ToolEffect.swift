@@ -7,6 +7,8 @@ package enum ToolEffect: String, Sendable, Hashable, CaseIterable {
     case writesStore = "writes_store"
     /// Deletes from what Alcove keeps.
     case deletesFromStore = "deletes_from_store"
+    /// Looks at what is the person's and not Alcove's.
+    case readsCalendar = "reads_calendar"
     case network
     case runsCode = "runs_code"
 
@@ -17,6 +19,7 @@ package enum ToolEffect: String, Sendable, Hashable, CaseIterable {
         case .writesWorkspace: "changes files of this chat"
         case .writesStore: "changes what Alcove keeps"
         case .deletesFromStore: "deletes from what Alcove keeps"
+        case .readsCalendar: "reads your calendar"
         case .network: "uses the network"
         case .runsCode: "runs code on this device"
         }

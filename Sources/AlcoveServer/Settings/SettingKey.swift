@@ -6,13 +6,14 @@ package enum SettingKey: String, CaseIterable, Sendable {
     case selectedModelID = "selectedModelId"
     case allowCodeExecution, allowNetwork, maxTokens, toolTimeoutSeconds, thinkByDefault, contextLength
     case downloadOptionalFiles, speculativeDecoding, kvCacheDtype, uploadQuotaMB
+    case calendarEnabled, calendarPath
 
     /// The value of a host on which nobody has set anything.
     var usual: JSONValue {
         switch self {
-        case .selectedModelID: .null
+        case .selectedModelID, .calendarPath: .null
         case .allowCodeExecution, .downloadOptionalFiles, .speculativeDecoding: true
-        case .allowNetwork, .thinkByDefault: false
+        case .allowNetwork, .thinkByDefault, .calendarEnabled: false
         case .maxTokens: 2_048
         case .toolTimeoutSeconds: 120
         case .contextLength, .uploadQuotaMB: 0
@@ -24,8 +25,10 @@ package enum SettingKey: String, CaseIterable, Sendable {
     var rule: String {
         switch self {
         case .selectedModelID: "should be the name of a model, or null"
-        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding:
+        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding,
+            .calendarEnabled:
             "should be true or false"
+        case .calendarPath: "should be the whole path of an .ics file or of a folder of them, or null"
         case .maxTokens: "should be a whole number of tokens from 1 to 262144"
         case .toolTimeoutSeconds: "should be a number of seconds"
         case .kvCacheDtype: "should be f16, q8_0 or q4_0"
@@ -45,6 +48,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .downloadOptionalFiles: "with the next download"
         case .speculativeDecoding: "with the next reply"
         case .uploadQuotaMB: "with the next upload"
+        case .calendarEnabled, .calendarPath: "with the next read"
         }
     }
 
@@ -57,7 +61,14 @@ package enum SettingKey: String, CaseIterable, Sendable {
                 return nil
             }
             return value
-        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding:
+        case .calendarPath:
+            if value.isNull { return value }
+            guard let path = value.string, path.hasPrefix("/"), path.utf8.count <= 4_096, !path.utf8.contains(0) else {
+                return nil
+            }
+            return value
+        case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding,
+            .calendarEnabled:
             return value.bool.map { .bool($0) }
         case .maxTokens:
             guard let tokens = value.int, (1...262_144).contains(tokens) else { return nil }

@@ -1,4 +1,5 @@
 internal import AlcoveAgent
+internal import AlcoveCalendar
 internal import AlcoveCore
 internal import AlcoveSandbox
 internal import AlcoveShell
@@ -11,7 +12,10 @@ enum AgentTools {
             [
                 ShellTool(runner: execution == .inProcess ? InProcessRunner() : runner), ReadFileTool(),
                 WriteFileTool(), ApplyPatchTool(),
-            ] + KeptTool.all(database))
+            ] + KeptTool.all(database) + [
+                CalendarTool.make(
+                    consent: { try await CalendarConsent(in: database) }, source: { CalendarFiles(path: $0) })
+            ])
     }
 
     /// How commands are run: by processes in the system's sandbox, or as on a device that forbids processes.
