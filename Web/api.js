@@ -39,7 +39,7 @@ async function refusal(response) {
     return new HostError(error, { status: response.status, code: words.code ?? null, hint });
 }
 
-async function json(method, path, options = {}) {
+export async function json(method, path, options = {}) {
     const response = await request(method, path, { timeout: 10_000, ...options });
     if (!response.ok) throw await refusal(response);
     return response.json();

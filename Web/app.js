@@ -4,7 +4,7 @@ import { host } from "./api.js";
 import { Attachments } from "./attachments.js";
 import { Chats } from "./chats.js";
 import { Composer, followViewport } from "./composer.js";
-import { forgetEveryChat, keepFiles, keepText, keepTools } from "./drafts.js";
+import { keepFiles, keepText, keepTools } from "./drafts.js";
 import { Drawer } from "./drawer.js";
 import { icon, loadIcons, make, makeButton } from "./elements.js";
 import { Model } from "./model.js";
@@ -83,22 +83,10 @@ page.model = new Model({
 }, host, { ready: modelChanged, notice, failed });
 page.link = new TurnLink(page);
 page.messageActs = (run) => attempt(async () => run(await load("./message-acts.js")));
-page.places = {
-    model: () => attempt(async () => (await load("./model-sheet.js")).openModelSheet(page.model, page.places.models)),
-    models: () => attempt(async () => (await load("./models.js")).openModels(host, {
-        used: () => page.model.reload(), answering: () => page.link.answering,
-        model: () => page.model.facts.engine?.model ?? null, failed,
-    })),
-    settings: () => attempt(async () => (await load("./settings.js")).openSettings(host, {
-        changed: () => page.model.reload(), failed, imported: () => page.chats.refresh(),
-        removedAll: async () => {
-            forgetEveryChat();
-            await page.chats.refresh();
-            await page.chats.open("new");
-        },
-    })),
-    about: () => attempt(async () => (await load("./about.js")).openAbout(page.model.facts.engine?.engine, page.model.server)),
-};
+page.places = {};
+for (const name of ["model", "models", "kept", "activity", "settings", "about"]) {
+    page.places[name] = () => attempt(async () => (await load("./places.js")).places(page, { failed, fillBox })[name]());
+}
 
 page.attachments.acceptDrops($("main"));
 // What draws messages is here before the first answer is, or before a chat is chosen. Whoever needs it tells when it does not come.
@@ -108,23 +96,29 @@ for (const kind of ["pointerenter", "focusin"]) $("drawer").addEventListener(kin
 for (const id of ["new", "drawer-new"]) $(id).addEventListener("click", () => page.chats.openNew());
 $("model").addEventListener("click", page.places.model);
 $("empty-choose").addEventListener("click", page.places.models);
-for (const name of ["models", "settings", "about"]) {
-    $(`open-${name}`).addEventListener("click", () => {
+for (const [name, symbol] of Object.entries({ models: "chip", kept: "file", activity: "again", settings: "settings", about: "about" })) {
+    const place = makeButton();
+    place.id = `open-${name}`;
+    place.append(icon(symbol), make("span", "", t(name)));
+    place.addEventListener("click", () => {
         page.drawer.makeWay();
         page.places[name]();
     });
+    $("places").append(place);
 }
 for (const { title, prompt } of t("examples")) {
     const button = makeButton();
     button.append(make("strong", "", title), make("span", "", prompt));
     // An example only fills the box: sending is the person's to do.
-    button.addEventListener("click", () => {
-        expectMessages();
-        page.composer.text = prompt;
-        keepText(page.chats.current, prompt);
-        page.composer.focus();
-    });
+    button.addEventListener("click", () => fillBox(prompt));
     $("examples").append(button);
+}
+
+function fillBox(text) {
+    expectMessages();
+    page.composer.text = text;
+    keepText(page.chats.current, text);
+    page.composer.focus();
 }
 
 function modelChanged(ready) {

@@ -112,7 +112,7 @@ function receiptList(runs, steps) {
     return list;
 }
 
-function receiptItem({ tool, arguments: given, effect, outcome, observation, startedAt, finishedAt }) {
+export function receiptItem({ tool, arguments: given, effect, outcome, observation, startedAt, finishedAt }) {
     const item = make("li", "receipt");
     const head = make("p", "");
     const word = make("span", `outcome${outcome === "succeeded" ? "" : " failed"}`, t("outcomes")[outcome] ?? visible(outcome ?? ""));

@@ -79,6 +79,8 @@ export const words = {
     onServer: (host) => `Sent to ${host}`,
     close: "Close",
     models: "Models",
+    kept: "Knowledge",
+    activity: "Activity",
     openModels: "Open Models",
     settings: "Settings",
     about: "About",

@@ -77,6 +77,8 @@ export const words = {
     onServer: (host) => `发往 ${host}`,
     close: "关闭",
     models: "模型",
+    kept: "知识",
+    activity: "活动",
     openModels: "打开模型",
     settings: "设置",
     about: "关于",
