@@ -3,10 +3,12 @@
 import http.client
 import json
 import random
+import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
+from program import until
 from test_agent import call, decide, script
 
 PATCH = "*** Begin Patch\n*** Update File: log.txt\n@@\n begin\n+once\n*** End Patch"
@@ -179,7 +181,115 @@ def test_twenty_kills_at_random_points_of_answers_lose_nothing_that_was_acknowle
             assert run["state"] in ("interrupted", "completed"), run
             told = "".join(frame.get("token", "") for frame in events(again, run["id"]))
             assert whole.startswith(told), told[-100:]
+            # What had been said is in the chat, marked as not complete, once however often the host was started since.
+            # The answer may be there whole before its last events are.
+            said = [message for message in kept["messages"] if message["role"] == "assistant"]
+            assert len(said) == 1 or (not said and not told), chat
+            for message in said:
+                assert message["content"] == (told if message.get("interrupted") else whole), chat
+                assert run["state"] == "interrupted" or "interrupted" not in message
             if chat in finished:
                 assert run["state"] == "completed" and kept["messages"][1]["content"] == whole
         again.stop()
     assert cut >= 5 and finished, "kills on both sides of the end"
+
+
+def cut_off_chat(serve, tmp_path, root):
+    """A chat whose host was killed in the middle of an answer, and what had been said until then is in the log."""
+    answers = script(tmp_path, [{"reasoning": "Hm."}, *[{"text": f"heliotrope{number} "} for number in range(100)], {"wait": True}])
+    host = serve("--port", 0, "--script", answers).wait()
+    host.wait_for_model()
+    session = host.session()
+    connection = http.client.HTTPConnection(host.url.removeprefix("http://"), timeout=60)
+    connection.request(
+        "POST", "/api/chat",
+        json.dumps({"sessionId": session["sessionId"], "messages": [{"role": "user", "content": "Count, please."}]}),
+        {"Authorization": f"Bearer {host.token}", "Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert any(b"heliotrope99 " in line for line in answer)
+    store = sqlite3.connect(f"file:{root / 'alcove.db'}?mode=ro", uri=True)
+    until(lambda: store.execute("SELECT count(*) FROM turn_events WHERE payload LIKE '%heliotrope99%'").fetchone()[0] == 1)
+    store.close()
+    host.stop(9)
+    return session["conversationId"]
+
+
+def test_an_answer_that_was_cut_off_is_in_the_chat_its_export_and_its_search_and_goes_on(serve, tmp_path, root):
+    chat = cut_off_chat(serve, tmp_path, root)
+    host = serve("--port", 0, "--script", script(tmp_path, [{"text": "On it goes."}])).wait()
+    host.wait_for_model()
+    session = host.session(chat)
+    question, answer = session["messages"]
+    assert question["content"] == "Count, please."
+    assert answer["role"] == "assistant" and answer["content"].split() == [f"heliotrope{number}" for number in range(100)]
+    assert answer["thinking"] == "Hm."
+    assert answer["interrupted"] is True and not answer["aborted"] and not answer["truncated"]
+    assert question["createdAt"] <= answer["createdAt"]
+    assert session["activeTurn"] is None
+
+    [found] = host.json("/api/agent/conversations?search=heliotrope7")[1]["conversations"]
+    assert found["id"] == chat and found["messageId"] == answer["id"]
+    exported = host.json(f"/api/agent/conversations/{chat}/export?format=json")[1]
+    assert exported["messages"][1]["content"] == answer["content"]
+    markdown = host.request(f"/api/agent/conversations/{chat}/export?format=markdown")[2].decode()
+    assert "heliotrope7" in markdown and "_Alcove ended while this was being written._" in markdown
+
+    # It goes on as any chat does, and the mark stays where it belongs.
+    status, frames = host.chat(session["sessionId"], [*session["messages"], {"role": "user", "content": "Go on."}], seen=2)
+    assert status == 200 and frames[-1]["error"] is None
+    kept = host.json(f"/api/agent/conversations/{chat}")[1]["messages"]
+    assert [message.get("interrupted", False) for message in kept] == [False, True, False, False]
+    assert kept[1]["id"] == answer["id"]
+    # What was taken back after it does not come again with the next start.
+    assert host.json(f"/api/agent/conversations/{chat}/rewind", "POST", {})[0] == 200
+    assert host.json(f"/api/agent/conversations/{chat}/rewind", "POST", {})[0] == 200
+    host.stop()
+    again = serve("--port", 0, "--no-model").wait()
+    assert again.json(f"/api/agent/conversations/{chat}")[1]["messages"] == []
+
+
+def test_kills_while_a_cut_off_answer_is_kept_leave_it_once(serve, killer, tmp_path, root):
+    armed = tmp_path / "armed"
+    chat = cut_off_chat(serve, tmp_path, root)
+    armed.touch()
+    step, kills, lived = 1, 0, False
+    while not lived and step < ENOUGH:
+        host = serve(
+            "--port", 0, "--no-model", env={"LD_PRELOAD": str(killer), "CRASH_WRITE": str(step), "CRASH_ARMED": str(armed)})
+        line = host.process.stdout.readline()
+        lived = line.startswith("Alcove is at")
+        kills += not lived
+        host.stop(9)
+        step += 1
+    armed.unlink()
+    host = serve("--port", 0, "--no-model").wait()
+    messages = host.json(f"/api/agent/conversations/{chat}")[1]["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant"]
+    assert messages[1]["interrupted"] is True
+    assert lived and kills >= 4, "hardly anything was killed: does the library count the writes?"
+
+
+def test_a_tool_that_ran_when_the_host_was_killed_is_a_step_that_failed(serve, tmp_path):
+    host = serve(
+        "--port", 0, "--execution", "in-process", "--script",
+        script(tmp_path, [{"text": "I will wait."}, call("shell", command="sleep 600")])).wait()
+    host.wait_for_model()
+    session = host.session()
+    connection = http.client.HTTPConnection(host.url.removeprefix("http://"), timeout=60)
+    connection.request(
+        "POST", "/api/chat",
+        json.dumps({
+            "sessionId": session["sessionId"], "messages": [{"role": "user", "content": "Do it."}], "profile": "agent"}),
+        {"Authorization": f"Bearer {host.token}", "Content-Type": "application/json"})
+    for line in connection.getresponse():
+        frame = json.loads(line[6:]) if line.startswith(b"data: ") else {}
+        if "approval" in frame:
+            decide(host, frame["approval"], "allowed")
+        if frame.get("tool_progress") == "running" and frame["seconds"] > 0:
+            break
+    host.stop(9)
+
+    again = serve("--port", 0, "--no-model").wait()
+    answer = again.json(f"/api/agent/conversations/{session['conversationId']}")[1]["messages"][1]
+    assert answer["content"] == "I will wait." and answer["interrupted"] is True
+    assert [(step["tool"], step["ok"]) for step in answer["steps"]] == [("shell", False)]

@@ -42,6 +42,8 @@ package struct TurnResult: Sendable, Hashable {
     package var places: [Int] = []
     package var artifacts: [ArtifactNote] = []
     package var end: TurnEnd
+    /// Whether the program ended before the turn did.
+    package var isCutOff = false
 }
 
 /// The words of any error; one that nobody foresaw names itself.

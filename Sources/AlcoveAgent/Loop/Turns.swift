@@ -97,7 +97,7 @@ package actor Turns {
         if case .finished? = bodies.last {
         } else {
             // Nothing is done again by itself; what was under way is there to be read.
-            let sentence = record.reason ?? "The program ended while this turn was running."
+            let sentence = record.reason ?? TurnResult.programEnded
             bodies.append(
                 .finished(TurnEnd(reason: .error, usage: Usage(), elapsedSeconds: 0, error: sentence)))
         }

@@ -236,8 +236,15 @@ extension HTTPRequest {
     /// The body as a JSON object.
     ///
     /// - Throws: `JSONError`, or an `InputError` when it is JSON of another kind.
-    func jsonObject() async throws -> JSONObject {
+    func jsonObject() async throws -> JSONObject { try HTTPRequest.object(try await body.collect()) }
+
+    /// The same, where sending nothing is sending an empty object.
+    func jsonObjectOrNothing() async throws -> JSONObject {
         let bytes = try await body.collect()
+        return bytes.isEmpty ? [:] : try HTTPRequest.object(bytes)
+    }
+
+    private static func object(_ bytes: [UInt8]) throws -> JSONObject {
         guard let object = try JSONValue(parsing: bytes).object else {
             throw InputError(code: "bad_body", message: "The body should be a JSON object.")
         }

@@ -22,6 +22,9 @@ enum ChatMarkdown {
                     "- `\(line(step["tool"]?.string ?? "tool"))` \(line(step["detail"]?.string ?? "")) (\(outcome))")
             }
             if let content = message.body.content, !content.isEmpty { parts.append(content) }
+            if message.body.extras["interrupted"]?.bool == true {
+                parts.append("_Alcove ended while this was being written._")
+            }
         }
         return parts.joined(separator: "\n\n") + "\n"
     }

@@ -69,7 +69,8 @@ extension ChatStore {
                 id: id, title: made, createdAt: createdAt, updatedAt: updatedAt, modelID: document.modelID,
                 think: document.think, skills: document.skills, skillsExplicit: document.skillsExplicit,
                 extras: document.extras)
-            let name = document.title == made ? nil : document.title
+            let title = ChatTitle.cleaned(document.title ?? "")
+            let name = title.isEmpty || title == made ? nil : title
             let number: Int64
             if let (known, ours) = try transaction.chat(id) {
                 if ours.updatedAt > updatedAt { return ours }
@@ -130,6 +131,22 @@ extension Transaction {
         let title = ChatTitle.derive(from: result.lazy.map(\.body), createdAt: chat.createdAt)
         try run("UPDATE chats SET title = ?, updated_at = ? WHERE number = ?", title, moment.milliseconds, number)
         return result
+    }
+
+    /// Puts what a turn had said when the program ended behind the message it was answering.
+    ///
+    /// - Returns: false when the chat has gone on since, by an answer or another turn, or is empty.
+    func recordCutOff(_ answer: MessageDraft, of turn: Int64, in chat: Int64, at moment: Timestamp) throws -> Bool {
+        let newest = try first("SELECT coalesce(max(number), 0) FROM turns WHERE chat = ?", chat) { $0.integer(0) }
+        let stored = try messages(of: chat)
+        guard newest == turn, let last = stored.last, last.body.role != Role.assistant.rawValue,
+            let id = try first("SELECT id FROM chats WHERE number = ?", chat, as: { ChatID(unchecked: $0.text(0)) }),
+            let (_, kept) = try self.chat(id)
+        else { return false }
+        var drafts = stored.map { MessageDraft(id: $0.id, createdAt: $0.createdAt, $0.body) }
+        drafts.append(MessageDraft(createdAt: moment, answer.body))
+        try replaceMessages(of: chat, kept, with: drafts, at: max(moment, kept.updatedAt))
+        return true
     }
 
     /// Gives the rows that stay their new positions, by way of negative ones, so that no two ever meet.

@@ -52,12 +52,19 @@ package struct ChatStore: Sendable {
         }
     }
 
-    /// How many messages a chat holds; 0 when there is none.
-    package func messageCount(of id: ChatID) async throws -> Int {
+    /// How many messages a chat holds, and the words of the last of them; 0 and nil when there is no such chat.
+    package func end(of id: ChatID) async throws -> (count: Int, content: String?) {
         try await database.read { transaction in
-            try transaction.rows(
+            let count = try transaction.first(
                 "SELECT count(*) FROM messages WHERE chat = (SELECT number FROM chats WHERE id = ?)", id.text
-            ) { $0.int(0) }.first ?? 0
+            ) { $0.int(0) }
+            let content = try transaction.first(
+                """
+                SELECT content FROM messages WHERE chat = (SELECT number FROM chats WHERE id = ?)
+                ORDER BY position DESC LIMIT 1
+                """, id.text
+            ) { $0.optionalText(0) }
+            return (count ?? 0, content ?? nil)
         }
     }
 
@@ -87,13 +94,13 @@ package struct ChatStore: Sendable {
         }
     }
 
-    /// Gives the chat a name of the person's own; a blank one gives it back the title made from its messages.
+    /// Gives the chat a name of the person's own, cleaned as `ChatTitle` does; a blank one gives it back the title made from its messages.
     ///
     /// - Throws: `StorageError.chatMissing`.
     package func rename(_ id: ChatID, to name: String) async throws -> Chat {
-        let trimmed = name.trimmed
+        let cleaned = ChatTitle.cleaned(name)
         return try await database.write { transaction in
-            try transaction.run("UPDATE chats SET name = ? WHERE id = ?", trimmed.isEmpty ? nil : trimmed, id.text)
+            try transaction.run("UPDATE chats SET name = ? WHERE id = ?", cleaned.isEmpty ? nil : cleaned, id.text)
             guard let (_, chat) = try transaction.chat(id) else { throw StorageError.chatMissing(id) }
             return chat
         }
@@ -195,7 +202,7 @@ extension [String] {
 
 extension String {
     /// Without the white space around it.
-    fileprivate var trimmed: String {
+    var trimmed: String {
         let start = firstIndex { !$0.isWhitespace } ?? endIndex
         let end = lastIndex { !$0.isWhitespace }.map { index(after: $0) } ?? start
         return String(self[start..<end])

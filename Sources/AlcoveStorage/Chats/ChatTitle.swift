@@ -47,12 +47,32 @@ package enum ChatTitle {
         return "\(months[Int(parts.tm_mon)]) \(parts.tm_mday), \(hour):\(minute)"
     }
 
-    /// The first line with something on it, without the space around it.
-    private static func firstLine(_ text: Substring) -> Substring? {
-        guard let start = text.firstIndex(where: { !$0.isWhitespace }) else { return nil }
-        let line = text[start...].prefix { !$0.isNewline }
-        let end = line.lastIndex { !$0.isWhitespace } ?? line.startIndex
-        return line[...end]
+    /// A title as it may stand in a list: one line, without what cannot be seen and could turn the words around it about.
+    ///
+    /// Joiners and the marks of a direction stay, as emoji, Persian and Hebrew need them and they move nothing else.
+    package static func cleaned(_ text: some StringProtocol) -> String {
+        var kept = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x09...0x0D, 0x85, 0x2028, 0x2029: kept.append(" ")
+            case 0x00...0x1F, 0x7F...0x9F, 0x200B, 0x202A...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB: continue
+            default: kept.append(scalar)
+            }
+        }
+        return String(kept).trimmed
+    }
+
+    /// The first line with something on it that can be seen.
+    private static func firstLine(_ text: Substring) -> String? {
+        var rest = text
+        while let start = rest.firstIndex(where: { !$0.isWhitespace }) {
+            let line = rest[start...].prefix { !$0.isNewline }
+            // More than a title takes, as some of it may go.
+            let seen = cleaned(line.prefix(16 * limit))
+            if !seen.isEmpty { return seen }
+            rest = rest[line.endIndex...]
+        }
+        return nil
     }
 
     private static func shortened(_ text: some StringProtocol) -> String {
@@ -62,6 +82,6 @@ package enum ChatTitle {
     private static func attachmentName(_ extras: JSONObject) -> String? {
         let name =
             extras["attachments"]?.array?.first?["fileName"]?.string ?? extras["textFileNames"]?.array?.first?.string
-        return name.flatMap { firstLine($0[...]) }.map { String($0) }
+        return name.flatMap { firstLine($0[...]) }
     }
 }

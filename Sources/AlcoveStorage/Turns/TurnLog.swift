@@ -95,7 +95,7 @@ package struct TurnLog: Sendable {
         }
     }
 
-    private func turns(_ condition: String, _ values: [(any SQLBindable)?]) async throws -> [TurnRecord] {
+    func turns(_ condition: String, _ values: [(any SQLBindable)?]) async throws -> [TurnRecord] {
         try await database.read { transaction in
             try transaction.rows(
                 """

@@ -196,6 +196,8 @@ enum ScriptFile {
                 if let text = step["broken"]?.string {
                     return .broken(BrokenToolCall(text: text, reason: "This is not written as a tool call."))
                 }
+                // Says nothing more until the answer is stopped.
+                if step["wait"]?.bool == true { return .wait(StopSignal()) }
                 if let reason = step["end"]?.string.flatMap({ FinishReason(rawValue: $0) }) { return .end(reason) }
                 guard let call = step["call"], let name = call["name"]?.string else {
                     throw InputError(

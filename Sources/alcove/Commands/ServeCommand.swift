@@ -75,6 +75,12 @@ enum ServeCommand {
             fastCopies: library.fastCopyServices(threads: loader.threads), memoryLog: { log.write($0) })
 
         try await DiskReserve.spending { try await host.rewinds.recover() }
+        do {
+            _ = try await DiskReserve.spending { try await host.keepCutOffAnswers() }
+        } catch {
+            // They stay in the log, and the next start tries again.
+            log.write("answers that were cut off: \(error)")
+        }
 
         let access = AccessControl()
         let site = Site(
