@@ -135,7 +135,8 @@ struct ChatStoreTests {
         #expect(try await store.rename(chat.id, to: "  Mine ").title == "Mine")
         try await store.replaceMessages(of: chat.id, with: [ask("another question")])
         #expect(try await store.summaries().map(\.title) == ["Mine"])
-        #expect(try await store.rename(chat.id, to: " ").title == "another question")
+        #expect(try await store.rename(chat.id, to: "a\u{202E}b\r\nc\u{1B}[1m").title == "ab  c[1m")
+        #expect(try await store.rename(chat.id, to: " \u{2067}").title == "another question")
     }
 
     @Test func whatIsNotThereIsNamed() async throws {

@@ -45,6 +45,14 @@ struct ChatTitleTests {
         Case(
             name: "only a text file", messages: [user(nil, extras: ["textFileNames": ["notes.md"]])],
             expected: "notes.md"),
+        Case(
+            name: "controls and overrides go", messages: [user("\u{7}a\u{202E}b\u{2066}c\u{200B}\u{FEFF}d\te")],
+            expected: "abcd e"),
+        Case(
+            name: "joiners and marks of direction stay",
+            messages: [user("👩\u{200D}💻 \u{200F}\u{5D0} \u{645}\u{200C}\u{62E}")],
+            expected: "👩\u{200D}💻 \u{200F}\u{5D0} \u{645}\u{200C}\u{62E}"),
+        Case(name: "a line that cannot be seen is none", messages: [user("\u{202E}\u{0}\nSeen")], expected: "Seen"),
         Case(name: "nothing", messages: [], expected: "Chat Jan 2, 03:04"),
         Case(name: "blank", messages: [user(" \n ")], expected: "Chat Jan 2, 03:04"),
     ]

@@ -275,3 +275,56 @@ def test_a_window_that_has_not_seen_all_takes_nothing_away(serve, tmp_path):
     assert said(transcript(host, chat)) == ["One?", "First.", "Three?", "Third."]
     for wrong in (-1, 1.5, "4", True):
         assert host.json("/api/chat", "POST", {"sessionId": session, "messages": stale, "seen": wrong})[0] == 400
+
+
+def test_a_window_that_was_left_behind_takes_no_turn_back_and_brings_none_again(serve, tmp_path):
+    host = host_with(serve, tmp_path, [{"text": "Never."}])
+    chat = chat_with(host, "One?", "First.", "Two?", "Second.")
+    url = f"/api/agent/conversations/{chat}"
+    # It holds more, less or another end than was shown.
+    for sight in ({"seen": 2, "seenEnd": "First."}, {"seen": 6}, {"seen": 4, "seenEnd": "Another."}, {"seen": 4, "seenEnd": "Second. More"}):
+        status, refusal = host.json(f"{url}/rewind", "POST", sight)
+        assert (status, refusal["code"]) == (409, "chat_changed"), sight
+        assert refusal["error"].endswith("here is how it stands now.") and refusal["hint"]
+        assert said(transcript(host, chat)) == ["One?", "First.", "Two?", "Second."]
+    for wrong in ({"seen": -1}, {"seen": "4"}, {"seen": 4, "seenEnd": 4}):
+        assert host.json(f"{url}/rewind", "POST", wrong)[0] == 400, wrong
+
+    # Of an answer that was stopped a window may show a little less than was kept; and who says nothing is not asked.
+    assert said(host.json(f"{url}/rewind", "POST", {"seen": 4, "seenEnd": "Sec"})[1]) == ["One?", "First."]
+    assert host.json(f"{url}/redo", "POST", {"seen": 4, "seenEnd": "Second."})[1]["code"] == "chat_changed"
+    assert said(host.json(f"{url}/redo", "POST", {"seen": 2, "seenEnd": "First."})[1]) == ["One?", "First.", "Two?", "Second."]
+    status, _, body = host.request(f"{url}/rewind", "POST")
+    assert status == 200 and said(json.loads(body)) == ["One?", "First."]
+
+
+def test_another_answer_that_was_asked_for_elsewhere_is_not_written_over_unseen(serve, tmp_path):
+    host = host_with(serve, tmp_path, [{"text": "Again."}])
+    chat = chat_with(host, "One?", "First.")
+    session = host.session(chat)["sessionId"]
+    question = [{"role": "user", "content": "One?"}]
+    assert host.chat(session, question, seen=2, seenEnd="First.")[1][-1]["done"]
+
+    # As many messages as the other window shows, and the answer is one it never saw.
+    status, refusal = host.json("/api/chat", "POST", {"sessionId": session, "messages": question, "seen": 2, "seenEnd": "First."})
+
+    assert (status, refusal["code"]) == (409, "chat_changed")
+    assert said(transcript(host, chat)) == ["One?", "Again."]
+
+
+def test_a_title_is_one_line_without_what_cannot_be_seen(serve, tmp_path):
+    host = host_with(serve, tmp_path, [{"text": "Yes."}])
+    session = host.session()
+    chat = session["conversationId"]
+    asked = [{"role": "user", "content": "\u202egnp.exe\u0007 \u2066what?\nMore."}]
+    assert host.chat(session["sessionId"], asked)[0] == 200
+    assert said(transcript(host, chat)) == [asked[0]["content"], "Yes."]
+    assert transcript(host, chat)["title"] == "gnp.exe what?"
+    renamed = host.json(f"/api/agent/conversations/{chat}", "POST", {"title": " a\u202eb\r\n\u001b[31mc\u0000 \u2069"})[1]
+    assert renamed["title"] == "ab  [31mc"
+    assert host.json(f"/api/agent/conversations/{chat}", "POST", {"title": "\u202e \u2066\u200b"})[1]["title"] == "ab  [31mc"
+    for kept in ("family 👨\u200d👩\u200d👧", "می\u200cخواهم", "\u200fשלום"):
+        assert host.json(f"/api/agent/conversations/{chat}", "POST", {"title": kept})[1]["title"] == kept
+    document = {"id": "f" * 32, "title": "tax\u202efdp.exe\n", "messages": [{"role": "user", "content": "Hello."}]}
+    assert host.json("/api/agent/import", "POST", document)[1]["imported"] == 1
+    assert transcript(host, "f" * 32)["title"] == "taxfdp.exe"

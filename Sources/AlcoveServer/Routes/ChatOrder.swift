@@ -8,8 +8,8 @@ struct ChatOrder: Sendable {
     var session: String?
     /// The whole history as it was sent, with whatever else is in it: this is what is kept.
     var drafts: [MessageDraft]
-    /// How many messages the sender has seen in the chat; nil asks for no such check.
-    var seen: Int?
+    /// What the sender has seen of the chat; nil asks for no such check.
+    var sight: ChatSight?
     var thinkingGiven: Bool?
     var skills: [String]?
     /// What was shared and is sent with this message; at most one.
@@ -53,7 +53,7 @@ struct ChatOrder: Sendable {
             if message.role == .user, attached != MessageAttachments() { attachments[messages.count - 1] = attached }
         }
         session = try ChatOrder.text(body, "sessionId")
-        seen = try ChatOrder.whole(body, ["seen"], 0...Int(Int32.max))
+        sight = try ChatSight(body)
         thinkingGiven = try ChatOrder.flag(body, "think")
         skills = try ChatOrder.names(body, "skills")
         shared = try ChatOrder.names(body, "shareIds") ?? []

@@ -19,12 +19,8 @@ struct ChatRoutes: Sendable {
     private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var order = try ChatOrder(body: try await request.jsonObject())
         let chat = try await chat(of: order)
-        if let chat, let seen = order.seen, try await host.chats.messageCount(of: chat) > seen {
-            // The history that was sent would take the place of messages its sender never saw.
-            throw HTTPError(
-                409, code: "chat_changed", "This chat holds more than was shown here; here is how it stands now.",
-                hint: "Send again if it still fits.")
-        }
+        // The history that was sent would take the place of messages its sender never saw.
+        if let chat { try await order.sight?.check(chat, in: host.chats, mayLack: true) }
         let plan = order.plan, ready = await host.model.ready
         if ready == nil, plan == nil { throw await noModel() }
         // An explicit command is never the model's to read, whether one is loaded or not.
@@ -62,13 +58,7 @@ struct ChatRoutes: Sendable {
                 if let shared { await host.share.acknowledge(shared) }
             },
             record: { [host] result in
-                guard let chat, !result.text.isEmpty || !result.reasoning.isEmpty || !result.steps.isEmpty else {
-                    return
-                }
-                let draft = MessageDraft(
-                    role: .assistant, content: result.text,
-                    thinking: result.reasoning.isEmpty ? nil : result.reasoning,
-                    extras: ChatRoutes.facts(of: result))
+                guard let chat, let draft = result.answer else { return }
                 do {
                     _ = try await host.chats.recordAnswer(draft, in: chat)
                 } catch StorageError.chatMissing {
@@ -95,29 +85,6 @@ struct ChatRoutes: Sendable {
             throw HTTPError(409, code: error.code, error.message, hint: error.hint)
         }
         return id
-    }
-
-    /// What is kept with an answer beside its words.
-    private static func facts(of result: TurnResult) -> JSONObject {
-        let usage = result.end.usage
-        var facts: JSONObject = [
-            "tokenCount": JSONValue(usage.completionTokens), "promptTokens": JSONValue(usage.promptTokens),
-            "kvReusedTokens": JSONValue(usage.reusedTokens), "tokPerSec": .double(usage.tokensPerSecond),
-            "aborted": .bool(result.end.reason == .cancelled), "truncated": .bool(result.end.reason.isTruncation),
-        ]
-        if !result.steps.isEmpty {
-            facts["steps"] = .array(
-                zip(result.steps, result.places).map { step, place in
-                    [
-                        "at": JSONValue(place), "tool": .string(step.tool), "detail": .string(step.detail),
-                        "ok": .bool(step.succeeded),
-                        "seconds": .double(step.seconds), "receipt": JSONValue(step.receipt),
-                    ]
-                })
-        }
-        if !result.artifacts.isEmpty { facts["artifacts"] = .array(result.artifacts.map(PageFrames.file)) }
-        if let reason = result.end.stoppedBy { facts["stoppedBy"] = .string(reason) }
-        return facts
     }
 
     /// The chat of the message's session; nil for the shared session, which keeps nothing.

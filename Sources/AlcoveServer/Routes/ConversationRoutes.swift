@@ -68,7 +68,8 @@ struct ConversationRoutes: Sendable {
                 code: "title_too_long", message: "The title is longer than \(ConversationRoutes.titleLimit) bytes.",
                 hint: "Choose a shorter one.")
         }
-        if title.contains(where: { !$0.isWhitespace }) { _ = try await host.chats.rename(id, to: title) }
+        // One of nothing that can be seen is no wish.
+        if !ChatTitle.cleaned(title).isEmpty { _ = try await host.chats.rename(id, to: title) }
         return .json(try await transcript(id).json)
     }
 

@@ -114,7 +114,8 @@ struct ModelRoutes: Sendable {
             model["notices"] = .array(loaded.notices.map { .string($0) })
         }
         return [
-            "engine": .string(engineLine), "networkDisabledMessage": "Network access is switched off.",
+            "engine": .string(engineLine), "now": engineNow,
+            "networkDisabledMessage": "Network access is switched off.",
             "modelRoot": .string(host.root + "/models"), "conversationRoot": .string(host.root),
             "model": .object(model), "leavesDevice": .bool(host.model.remoteHost != nil),
             "endpointHost": JSONValue(host.model.remoteHost),
@@ -142,6 +143,15 @@ struct ModelRoutes: Sendable {
         object["memoryLeftBytes"] = number(reading.leftBytes)
         object["memoryLimitBytes"] = number(reading.limitBytes)
         object["memoryLine"] = .string(reading.text)
+    }
+
+    /// What `engineLine` says, for who says it in another language.
+    private var engineNow: JSONValue {
+        let switches = host.board.current.switches
+        return [
+            "device": host.model.remoteHost == nil ? "CPU" : .null, "code": .bool(switches.runCode),
+            "network": .bool(switches.network),
+        ]
     }
 
     /// What the host computes with and may do now, in a line.

@@ -23,6 +23,7 @@ struct RewindRoutes: Sendable {
         }
         do {
             if await host.turns.latest(for: chat.text)?.phase == .running { throw Rewinds.Refusal.running }
+            try await ChatSight(try await request.jsonObjectOrNothing())?.check(chat, in: host.chats)
             let outcome = try await work(chat)
             return .json([
                 "messages": .array(outcome.messages.map(\.json)), "text": JSONValue(outcome.text),
