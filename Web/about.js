@@ -1,6 +1,7 @@
 // What this is, and whose work it stands on.
 
 import { make } from "./elements.js";
+import { nowWords } from "./formats.js";
 import { openSheet } from "./sheet.js";
 import { t } from "./strings.js";
 
@@ -10,7 +11,8 @@ export function openAbout(engine, server) {
         const licences = make("a", "text", t("aboutLicenses"));
         Object.assign(licences, { href: "vendor/LICENSES.txt", target: "_blank", rel: "noopener" });
         body.append(make("p", "", server === null ? t("aboutBody") : t("aboutBodyServer", server)));
-        if (typeof engine === "string" && engine !== "") body.append(make("p", "now", t("settingsNow", engine)));
+        const now = nowWords(engine ?? {});
+        if (now !== "") body.append(make("p", "now", t("settingsNow", now)));
         body.append(make("p", "hint", t("aboutLibraries")), licences);
     });
 }

@@ -23,9 +23,15 @@ async function request(method, path, { body, raw, signal, timeout } = {}) {
             cache: "no-store",
         });
     } catch (error) {
-        if (error.name === "AbortError") throw error;
-        throw new HostError(String(error.message || error), { transport: true });
+        throw lost(error);
     }
+}
+
+/** A line that failed, which is told of; one that was given up here is no failure. */
+function lost(error) {
+    if (error.name === "AbortError") return error;
+    host.lost();
+    return new HostError(String(error.message || error), { transport: true });
 }
 
 async function refusal(response) {
@@ -56,6 +62,8 @@ const entry = (id) => `/api/agent/catalog/${encodeURIComponent(id)}`;
 const chat = (id) => `/api/agent/conversations/${encodeURIComponent(id)}`;
 
 export const host = {
+    /** Hears that the host could not be reached. */
+    lost: () => {},
     engine: () => json("GET", "/api/agent/engine"),
     models: () => json("GET", "/api/models"),
     launch: () => json("GET", "/api/agent/launch"),
@@ -66,8 +74,9 @@ export const host = {
         (await json("GET", `/api/agent/conversations?search=${encodeURIComponent(words)}`, { signal })).conversations ?? [],
     removeMany: (which) => json("POST", "/api/agent/conversations/delete", { body: which, timeout: 0 }),
     branch: (id, messages) => json("POST", `${chat(id)}/branch`, { body: { messages } }),
-    rewind: (id) => json("POST", `${chat(id)}/rewind`, { body: {}, timeout: 60_000 }),
-    redo: (id) => json("POST", `${chat(id)}/redo`, { body: {}, timeout: 60_000 }),
+    /** `sight` is what is shown of the chat (`sightOf`): what is not cannot be taken back. */
+    rewind: (id, sight) => json("POST", `${chat(id)}/rewind`, { body: sight, timeout: 60_000 }),
+    redo: (id, sight) => json("POST", `${chat(id)}/redo`, { body: sight, timeout: 60_000 }),
     exportAddress: (id, format) => `${chat(id)}/export?format=${format}`,
     exportAllAddress: "/api/agent/export",
     importChats: (file) => json("POST", "/api/agent/import", { raw: file, timeout: 0 }),
@@ -116,8 +125,7 @@ async function stream(method, path, options, reader) {
         try {
             piece = await bytes.read();
         } catch (error) {
-            if (error.name === "AbortError") throw error;
-            throw new HostError(String(error.message || error), { transport: true });
+            throw lost(error);
         }
         if (piece.done) break;
         reader.bytes();

@@ -36,12 +36,13 @@ const load = async (file) => (await Promise.all([import(file), moreWords()]))[0]
 
 page.notices = new Notices($("notices"));
 page.troubles = new Troubles(page);
-page.transcript = new Transcript((ChatView) => new ChatView({
-    scroller: $("scroller"), list: $("transcript"), jump: $("jump"), empty: $("empty"),
-}, {
-    act, answer: (id, outcome) => page.link.dispatch({ type: "answer", id, outcome }),
-    runs: () => host.runs(page.chats.current.id),
-}));
+page.transcript = new Transcript((ChatView, Transport) => {
+    page.link.follow(new Transport());
+    return new ChatView({ scroller: $("scroller"), list: $("transcript"), jump: $("jump"), empty: $("empty") }, {
+        act, answer: (id, outcome) => page.link.dispatch({ type: "answer", id, outcome }),
+        runs: () => host.runs(page.chats.current.id),
+    });
+});
 page.chats = new Chats(page);
 page.sending = new Sending(page);
 page.composer = new Composer({
@@ -80,7 +81,8 @@ page.model = new Model({
         title: $("empty-title"), body: $("empty-body"), command: $("empty-command"), examples: $("examples"),
         choose: $("empty-choose"),
     },
-}, host, { ready: modelChanged, notice, failed });
+}, host, { ready: modelChanged, notice, failed, back: () => page.link.back() });
+host.lost = () => page.model.lost();
 page.link = new TurnLink(page);
 page.messageActs = (run) => attempt(async () => run(await load("./message-acts.js")));
 page.places = {};

@@ -3,6 +3,7 @@
 import { make, makeButton } from "./elements.js";
 import { confirmSheet, openSheet } from "./sheet.js";
 import { t } from "./strings.js";
+import { titleText } from "./text.js";
 
 /** `on` has `rename(id, title)`, `remove(id)` and `exportAddress(id, format)`. */
 export function openChatSheet(chat, on) {
@@ -33,7 +34,7 @@ export function openChatSheet(chat, on) {
         form.append(label, exports, actions);
         form.addEventListener("submit", (event) => {
             event.preventDefault();
-            const title = input.value.trim();
+            const title = titleText(input.value);
             sheet.close();
             if (title !== "" && title !== chat.title) on.rename(chat.id, title);
         });

@@ -4,7 +4,7 @@ import { describe } from "./approval.js";
 import { copyText } from "./clipboard.js";
 import { makeButton } from "./elements.js";
 import { LiveAnswer } from "./live-answer.js";
-import { savedMessage } from "./message.js";
+import { noAnswer, savedMessage } from "./message.js";
 import { t } from "./strings.js";
 
 /** Messages drawn by themselves; older ones come in steps of as many, on demand. */
@@ -27,6 +27,8 @@ export class ChatView {
     #messages = [];
     #notDrawn = 0;
     #drawing = 0;
+    /** What says that the last question has no answer; once it has one it is no longer in the page. */
+    #noAnswer = null;
 
     /**
      * `on` has `act(name, index, message)` for a message's buttons (again, goOn, undo, more), `answer(id, outcome)` for a
@@ -51,7 +53,7 @@ export class ChatView {
         return describe(ask);
     }
 
-    /** Draws a saved chat, its end first in view. */
+    /** Draws a saved chat, its end first in view. A question at the end has no answer, until one begins to grow. */
     show(messages) {
         this.#live?.cancel();
         this.#live = null;
@@ -59,6 +61,7 @@ export class ChatView {
         this.#messages = [...messages];
         this.#notDrawn = messages.length;
         this.#drawBack(Math.max(0, messages.length - PAGE));
+        if (messages.at(-1)?.role === "user") this.#list.append((this.#noAnswer = noAnswer()));
         this.#markLast();
         this.#reveal();
         this.toEnd();
@@ -83,6 +86,7 @@ export class ChatView {
     }
 
     addUser(message) {
+        this.#noAnswer?.remove();
         this.#list.append(this.#saved(message));
         this.#markLast();
         this.#reveal();
@@ -112,6 +116,7 @@ export class ChatView {
 
     /** An empty answer, or the one already growing emptied again for a replay. */
     beginAnswer() {
+        this.#noAnswer?.remove();
         this.#focusedAsk = this.#live?.focusedAsk ?? null;
         this.#live?.cancel();
         this.#live?.element.remove();

@@ -3,6 +3,7 @@
 import { host } from "./api.js";
 import { keepText, keptFiles, keptText, toolsAreOn } from "./drafts.js";
 import { t } from "./strings.js";
+import { titleText } from "./text.js";
 
 export class Chats {
     #page;
@@ -12,6 +13,8 @@ export class Chats {
     #listed = new Set();
     /** The open chat: `{ id, sessionId, title, think, history }`. The page's history is what the next request sends. */
     current = null;
+    /** What stood in the box when a chat was asked for, or null while none is on its way. */
+    #before = null;
 
     /** `page` is what app.js puts together. */
     constructor(page) {
@@ -29,6 +32,7 @@ export class Chats {
     }
 
     open(id) {
+        if (this.#pending === 0) this.#before = this.#page.composer.text;
         this.#pending += 1;
         this.#opened = this.#open(id).finally(() => {
             this.#pending -= 1;
@@ -64,12 +68,12 @@ export class Chats {
         const same = before?.id === session.conversationId;
         link.dispatch({ type: "left" });
         if (before !== null && !same) notices.clear();
+        const typed = same ? "" : this.#typed();
+        // What stood there before is the old chat's, unless an earlier message of it was being changed there.
+        if (typed !== "" && !sending.isEditing) keepText(before, before === null ? "" : this.#before);
         sending.leave();
-        // Words typed and files chosen before any chat was open belong to the first that opens.
-        const typed = before === null ? composer.text : "";
-        if (typed !== "") keepText(null, "");
         this.current = {
-            id: session.conversationId, sessionId: session.sessionId, title: session.title, think: session.think,
+            id: session.conversationId, sessionId: session.sessionId, title: titleText(session.title), think: session.think,
             history: [...(session.messages ?? [])],
         };
         history.replaceState(null, "", `#chat=${encodeURIComponent(this.current.id)}`);
@@ -88,6 +92,13 @@ export class Chats {
         if (session.canRedo) this.#page.messageActs((acts) => acts.offerRedo(this.#page));
     }
 
+    /** Words typed since a chat was asked for, or before any was open: they are meant for the one that opens. */
+    #typed() {
+        const { text } = this.#page.composer;
+        if (this.current === null || !text.startsWith(this.#before)) return text;
+        return text.slice(this.#before.length).trimStart();
+    }
+
     async openNew() {
         const { composer, drawer } = this.#page;
         drawer.makeWay();
@@ -97,7 +108,7 @@ export class Chats {
 
     async refresh() {
         try {
-            const chats = await host.chats();
+            const chats = named(await host.chats());
             this.#listed = new Set(chats.map(({ id }) => id));
             this.#page.drawer.show(chats, this.current?.id);
             const listed = chats.find(({ id }) => id === this.current?.id);
@@ -115,7 +126,7 @@ export class Chats {
     /** Chats with the words in them; null when the host did not say. */
     async search(words, signal) {
         try {
-            return await host.search(words, signal);
+            return named(await host.search(words, signal));
         } catch (error) {
             if (error.name !== "AbortError" && !signal.aborted) this.#page.troubles.failed(error);
             return null;
@@ -153,3 +164,6 @@ export class Chats {
         document.title = title && history.length > 0 ? `${title} — Alcove` : "Alcove";
     }
 }
+
+/** Titles as they may be shown: older ones were kept as they came. */
+const named = (chats) => chats.map((chat) => ({ ...chat, title: titleText(chat.title) }));

@@ -61,7 +61,8 @@ export class Composer {
     }
 
     set text(value) {
-        this.#parts.box.value = value;
+        // Words an input method is still composing are not touched for nothing.
+        if (this.#parts.box.value !== value) this.#parts.box.value = value;
         this.#fit();
     }
 

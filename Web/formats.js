@@ -38,3 +38,11 @@ export function clockTime(iso) {
 export function listed(names) {
     return new Intl.ListFormat(locale, { type: "conjunction" }).format(names);
 }
+
+/** What the host computes with and may do now, from what it said of its engine; "" when it said nothing. */
+export function nowWords({ engine, now, endpointHost } = {}) {
+    // An older host has only a line of its own.
+    if (typeof now !== "object" || now === null) return typeof engine === "string" ? engine : "";
+    const place = now.device ?? t("nowServer", endpointHost ?? "");
+    return [place, t(now.code ? "nowCodeOn" : "nowCodeOff"), t(now.network ? "nowNetworkOn" : "nowNetworkOff")].join(" · ");
+}

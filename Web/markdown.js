@@ -61,6 +61,15 @@ function makeParser(markdownIt) {
     });
     md.renderer.rules.long_text = (tokens, index) => escapeHtml(tokens[index].content);
 
+    md.core.ruler.push("tasks", ({ tokens }) => tokens.forEach((token, index) => {
+        const first = token.children?.[0];
+        if (token.type !== "inline" || tokens[index - 2]?.type !== "list_item_open" || first?.type !== "text") return;
+        const [box, mark] = /^\[([ xX])\](?=\s)/.exec(first.content) ?? [];
+        if (!box) return;
+        first.content = first.content.slice(box.length).trimStart();
+        tokens[index - 2].attrJoin("class", mark === " " ? "task" : "task done");
+    }));
+
     const tableRule = md.block.ruler.__rules__.find((rule) => rule.name === "table");
     const table = tableRule.fn;
     md.block.ruler.at("table", (state, startLine, endLine, silent) => {
@@ -131,6 +140,12 @@ function dress(fragment, live) {
     }
     // An element with its own direction is left out when the paragraph around it looks for its first strong letter.
     for (const code of fragment.querySelectorAll("code")) code.dir = "ltr";
+    for (const item of fragment.querySelectorAll("li.task")) {
+        const box = make("input");
+        Object.assign(box, { type: "checkbox", disabled: true, checked: item.classList.contains("done") });
+        box.setAttribute("aria-label", t(box.checked ? "taskDone" : "taskOpen"));
+        (item.firstElementChild?.localName === "p" ? item.firstElementChild : item).prepend(box);
+    }
     for (const link of fragment.querySelectorAll("a")) {
         const target = linkTarget(link.getAttribute("href") ?? "");
         if (target === null) {

@@ -4,7 +4,7 @@ import { attachmentsOf } from "./attachment-fields.js";
 import { keepText } from "./drafts.js";
 import { listed } from "./formats.js";
 import { t } from "./strings.js";
-import { ownWords, visible } from "./text.js";
+import { ownWords, sightOf, visible } from "./text.js";
 
 /** A new chat with everything up to the message with this index. */
 export async function branch(page, index) {
@@ -17,8 +17,9 @@ export async function branch(page, index) {
 export async function undo(page) {
     const { id, history } = page.chats.current;
     const attached = attachmentsOf(history.findLast(({ role }) => role === "user") ?? {});
-    const { messages, text, files = [], canRedo, notice } = await page.host.rewind(id);
-    if (page.chats.current.id !== id) return;
+    const taken = await changed(page, () => page.host.rewind(id, sightOf(history)));
+    if (taken === null || page.chats.current.id !== id) return;
+    const { messages, text, files = [], canRedo, notice } = taken;
     page.chats.showMessages(messages);
     page.sending.cancelEdit();
     const words = ownWords(text ?? "");
@@ -43,8 +44,9 @@ export function offerRedo(page) {
 }
 
 async function redo(page, id, words, attached) {
-    const { messages, notice } = await page.host.redo(id);
-    if (page.chats.current.id !== id) return;
+    const given = await changed(page, () => page.host.redo(id, sightOf(page.chats.current.history)));
+    if (given === null || page.chats.current.id !== id) return;
+    const { messages, notice } = given;
     page.chats.showMessages(messages);
     const { composer } = page;
     if (composer.text.startsWith(words)) composer.text = composer.text.slice(words.length).trimStart();
@@ -52,4 +54,17 @@ async function redo(page, id, words, attached) {
     keepText(page.chats.current, composer.text);
     page.notices.add({ sentence: t("redone"), hint: notice, quiet: !notice });
     page.chats.refresh();
+}
+
+/** What came of a change; null when the chat is not what was shown here, and is now. */
+async function changed(page, change) {
+    const { id } = page.chats.current;
+    try {
+        return await change();
+    } catch (error) {
+        if (error.code !== "chat_changed") throw error;
+        if (page.chats.current.id === id) await page.chats.open(id);
+        page.troubles.failed(error);
+        return null;
+    }
 }

@@ -21,6 +21,7 @@ export function savedMessage(message, runs) {
 
 function drawnMessage(message, runs) {
     const { role, content, thinking, tokenCount, tokPerSec, aborted, truncated, stoppedBy } = message;
+    const interrupted = message.interrupted === true;
     const steps = listOf(message.steps, "tool");
     const artifacts = listOf(message.artifacts, "name");
     const text = typeof content === "string" ? content : "";
@@ -45,7 +46,18 @@ function drawnMessage(message, runs) {
     }
     trace.addFiles(artifacts);
     if (steps.length > 0) addReceipts(article, steps, runs);
-    addFooter(article, { tokens: tokenCount, perSecond: tokPerSec, stopped: aborted, truncated, stoppedBy });
+    if (interrupted) addAside(article, "note", t("interrupted"));
+    addFooter(article, { tokens: tokenCount, perSecond: tokPerSec, stopped: aborted, truncated, stoppedBy, interrupted });
+    return article;
+}
+
+/** What stands in an answer's place where a question has none, so that it can be asked again. */
+export function noAnswer() {
+    const article = articleFor("assistant");
+    article.classList.add("unkept");
+    addBody(article);
+    addAside(article, "note", t("unanswered"));
+    addFooter(article);
     return article;
 }
 
@@ -82,11 +94,11 @@ export function addFooter(article, outcome) {
     const footer = make("footer");
     if (article.dataset.source) footer.append(action("copy", t("copy"), t("copyAnswer"), { copy: "answer" }));
     footer.append(action("again", t("regenerate"), t("regenerateLabel"), { act: "again" }));
-    if (article.dataset.source && (outcome?.truncated || outcome?.stopped)) {
+    if (article.dataset.source && (outcome?.truncated || outcome?.stopped || outcome?.interrupted)) {
         footer.append(action("forward", t("goOn"), t("goOnLabel"), { act: "goOn" }));
     }
     footer.append(action("undo", t("undo"), t("undoLabel"), { act: "undo" }));
-    footer.append(action("more", "", t("messageActions"), { act: "more" }));
+    if (outcome) footer.append(action("more", "", t("messageActions"), { act: "more" }));
     const facts = [];
     if (outcome?.stoppedBy) facts.push(t("stoppedBy", outcome.stoppedBy));
     if (outcome?.stopped) facts.push(t("stopped"));

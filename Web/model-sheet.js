@@ -1,7 +1,7 @@
 // What the model button opens: the loaded model's figures, how full its view of this chat is, and the way to Models.
 
 import { make, makeButton } from "./elements.js";
-import { fileSize } from "./formats.js";
+import { fileSize, nowWords } from "./formats.js";
 import { openSheet } from "./sheet.js";
 import { number, percent, t } from "./strings.js";
 import { displayName } from "./text.js";
@@ -43,7 +43,7 @@ function rows(engine, models, used) {
         [t("detailUsed"), used > 0 && active > 0 && t("detailUsedOf", number(used), number(active), percent(used / active))],
         [t("detailReply"), models.defaultMaxTokens > 0 && t("detailContextOnly", number(models.defaultMaxTokens))],
         [t("detailMemory"), memoryWords(about.memory)],
-        [t("detailEngine"), engine?.engine],
+        [t("detailEngine"), nowWords(engine ?? {})],
         [t("detailFolder"), engine?.modelRoot],
     ].filter(([, value]) => typeof value === "string" && value !== "");
 }

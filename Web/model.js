@@ -6,6 +6,8 @@ import { displayName } from "./text.js";
 
 const POLL_LOADING = 1_000;
 const POLL_IDLE = 5_000;
+/** While all is well: a host that has ended is not to be shown as one that answers. */
+const POLL_QUIET = 15_000;
 
 export class Model {
     #parts;
@@ -15,11 +17,13 @@ export class Model {
     #engine = null;
     #models = null;
     #reachable = true;
+    #asking = false;
     #told = new Set();
     #used = null;
 
     /** `on` has `ready(boolean)`, called on every change, `notice(sentence)` for what the engine has to say about this
-     * model, once, and `failed(error)` for what only the page can handle. */
+     * model, once, `failed(error)` for what only the page can handle, and `back()` once the host can be reached
+     * again. */
     constructor(parts, host, on) {
         this.#parts = parts;
         this.#host = host;
@@ -59,8 +63,15 @@ export class Model {
         await this.refresh();
     }
 
+    /** Something did not reach the host: whether nothing does is found out at once. */
+    lost() {
+        if (!this.#asking && this.#reachable) this.refresh();
+    }
+
     async refresh() {
         clearTimeout(this.#timer);
+        this.#asking = true;
+        const before = this.#reachable;
         try {
             this.#engine = await this.#host.engine();
             this.#reachable = true;
@@ -69,11 +80,16 @@ export class Model {
         } catch (error) {
             if (error.status === 401) return this.#on.failed(error);
             this.#reachable = error.status > 0;
+        } finally {
+            this.#asking = false;
         }
         this.#show();
-        if (!document.hidden && (this.state !== "Loaded" || !this.#reachable)) {
-            this.#timer = setTimeout(() => this.refresh(), this.state === "Loading" ? POLL_LOADING : POLL_IDLE);
-        }
+        if (!before && this.#reachable) this.#on.back();
+        clearTimeout(this.#timer);
+        if (document.hidden) return;
+        const quiet = this.state === "Loaded" && this.#reachable;
+        const wait = quiet ? POLL_QUIET : this.state === "Loading" ? POLL_LOADING : POLL_IDLE;
+        this.#timer = setTimeout(() => this.refresh(), wait);
     }
 
     #show() {
@@ -90,8 +106,9 @@ export class Model {
             None: () => [t("modelNone"), t("modelNoneSub")],
         }[this.state]?.() ?? [t("modelNone"), t("modelNoneSub")];
         if (this.state !== "Loaded") this.#showGauge(null);
-        name.textContent = this.#reachable ? title : t("modelUnreachable");
-        sub.textContent = this.#reachable ? below : t("modelUnreachableSub");
+        if (!this.#reachable) this.#showGauge(null);
+        say(name, this.#reachable ? title : t("modelUnreachable"));
+        say(sub, this.#reachable ? below : t("modelUnreachableSub"));
         button.dataset.state = this.#reachable ? this.state : "Unreachable";
         privacy.textContent = this.server === null ? t("privacy") : t("privacyServer", this.server);
         progress.hidden = this.state !== "Loading" || !Number.isFinite(model.loading);
@@ -147,4 +164,9 @@ export class Model {
         examples.hidden = this.state === "None" || this.state === "Failed";
         choose.hidden = !examples.hidden;
     }
+}
+
+/** What is said already is not said again: a screen reader would. */
+function say(element, words) {
+    if (element.textContent !== words) element.textContent = words;
 }

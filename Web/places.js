@@ -23,6 +23,6 @@ export function places(page, { failed, fillBox }) {
         settings: async () => (await import("./settings.js")).openSettings(host, {
             changed: () => model.reload(), failed, imported: () => page.chats.refresh(), removedAll,
         }),
-        about: async () => (await import("./about.js")).openAbout(model.facts.engine?.engine, model.server),
+        about: async () => (await import("./about.js")).openAbout(model.facts.engine, model.server),
     };
 }

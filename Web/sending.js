@@ -3,7 +3,7 @@
 import { attachmentsOf, messageFields } from "./attachment-fields.js";
 import { keepFiles, keepText, toolsAreOn } from "./drafts.js";
 import { t } from "./strings.js";
-import { ownWords } from "./text.js";
+import { ownWords, sightOf } from "./text.js";
 
 export class Sending {
     #page;
@@ -43,7 +43,7 @@ export class Sending {
             return true;
         }
         notices.clear();
-        const draft = { text, files, seen: chat.history.length };
+        const draft = { text, files, sight: sightOf(chat.history) };
         if (this.#editing) {
             Object.assign(draft, { restore: chat.history, editing: this.#editing });
             chat.history = chat.history.slice(0, this.#editing.index);
@@ -78,12 +78,12 @@ export class Sending {
         const { chats, notices, transcript } = this.#page;
         if (!this.#mayAsk) return;
         const { history } = chats.current;
-        const seen = history.length;
+        const sight = sightOf(history);
         this.cancelEdit();
         notices.clear();
         while (history.at(-1)?.role === "assistant") history.pop();
         transcript.view.removeLastAnswer();
-        this.#ask({ again: true, seen });
+        this.#ask({ again: true, sight });
     }
 
     goOn() {
@@ -101,7 +101,7 @@ export class Sending {
         const { chats, link, shares } = this.#page;
         const chat = chats.current;
         this.#sent = draft;
-        const body = { messages: chat.history, sessionId: chat.sessionId, seen: draft.seen };
+        const body = { messages: chat.history, sessionId: chat.sessionId, ...draft.sight };
         if (typeof chat.think === "boolean") body.think = chat.think;
         if (toolsAreOn(chat)) body.profile = "agent";
         const shareIds = shares?.ids(chat.id) ?? [];

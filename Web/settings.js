@@ -1,7 +1,7 @@
 // The settings: each control is there when the host keeps its key, says when it takes effect, and is saved at once.
 
 import { icon, make, makeButton } from "./elements.js";
-import { duration } from "./formats.js";
+import { duration, nowWords } from "./formats.js";
 import { actionRow, confirmSheet, openSheet } from "./sheet.js";
 import { chooseLanguage, languageChoice, LANGUAGES, number, t, together } from "./strings.js";
 
@@ -70,9 +70,9 @@ class Settings {
         this.#body.append(section);
     }
 
-    // What the host is really doing, in its own words.
+    // What the host is really doing.
     #showNow(engine) {
-        const words = typeof engine?.engine === "string" ? engine.engine : "";
+        const words = nowWords(engine ?? {});
         this.#now.hidden = words === "";
         this.#now.textContent = words && t("settingsNow", words);
     }

@@ -32,11 +32,14 @@ export function formulaAt(text, start) {
     return null;
 }
 
-// Between "$5 and 10$" there are words and no sign that TeX would have.
+// Between "$5 and 10$" and in "$10 (or 9$)" there are words, or half of a pair of brackets, and no sign that TeX would have.
 function isFormula(tex, after) {
     if (/\s$/.test(tex) || /\w/.test(after)) return false;
-    return !/^[\d.,]+\s+[^\W\d_]/.test(tex) || /[\\^_={}+*<>|]/.test(tex);
+    if (!/^[\d.,]/.test(tex) || /[\\^_={}+*<>|]/.test(tex)) return true;
+    return !/^[\d.,]+\s+\p{L}|[\s(\[]\p{L}{2}/u.test(tex) && count(tex, /[([]/g) === count(tex, /[)\]]/g);
 }
+
+const count = (text, pattern) => text.match(pattern)?.length ?? 0;
 
 /** Where the next of something is in a text; asked from further and further on, it reads the text once. */
 class Places {

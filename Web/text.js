@@ -13,6 +13,18 @@ export function oneLine(text, limit) {
     return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : line;
 }
 
+/** A title on one line, without what cannot be seen and could turn the words around it about. */
+export function titleText(text) {
+    return String(text ?? "").replace(/[\t-\r\u0085\u2028\u2029]/g, " ")
+        .replace(/[\0-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, "").trim();
+}
+
+/** What is shown of a chat, so that the host can refuse to take away what is not. */
+export function sightOf(history) {
+    const end = history.at(-1)?.content;
+    return { seen: history.length, ...(typeof end === "string" && { seenEnd: end }) };
+}
+
 /** A message's own words: files that an older host wrote into them are shown as chips and not as text. */
 export function ownWords(content) {
     const end = "[End of file]";

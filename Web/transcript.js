@@ -1,4 +1,4 @@
-// Loads what draws messages: with the first that is written, or with a chat that has some.
+// Loads what draws messages and what follows their turns: with the first that is written, or with a chat that has some.
 
 import { loadStyles } from "./elements.js";
 import { moreWords } from "./strings.js";
@@ -10,7 +10,7 @@ export class Transcript {
     #make;
     #plain = false;
 
-    /** `make(ChatView)` answers the view. */
+    /** `make(ChatView, Transport)` answers the view. */
     constructor(make) {
         this.#make = make;
     }
@@ -26,11 +26,11 @@ export class Transcript {
     async #load() {
         // All at once: each would otherwise be asked for only when the one before it has come.
         for (const library of [import("./vendor/markdown-it.js"), import("./vendor/purify.js"), import("./sse.js")]) library.catch(() => {});
-        const [{ ChatView }, { loadMarkdown }] = await Promise.all([
-            import("./chat-view.js"), import("./markdown.js"), loadStyles("answers.css"), moreWords(),
+        const [{ ChatView }, { Transport }, { loadMarkdown }] = await Promise.all([
+            import("./chat-view.js"), import("./transport.js"), import("./markdown.js"), loadStyles("answers.css"), moreWords(),
         ]);
         this.#plain = !(await loadMarkdown());
-        this.view = this.#make(ChatView);
+        this.view = this.#make(ChatView, Transport);
     }
 
     /** Whether answers come without formatting; true once, as it is told once. */

@@ -9,8 +9,6 @@
 export const TRUST = 8_000;
 /** A request that has no headers yet is busy with the prompt; it is trusted this long. */
 export const TRUST_UNANSWERED = 600_000;
-/** How often the page should send `watch` while a reader exists. */
-export const WATCH_EVERY = 4_000;
 /** Waits between look-ups while the host cannot be reached: about 38 seconds in all. */
 export const RETRY_AFTER = [800, 2_000, 5_000, 10_000, 20_000];
 /** A look-up older than this is taken for lost, and another may start. */

@@ -2,8 +2,9 @@
 
 import { host, HostError } from "./api.js";
 import { t } from "./strings.js";
-import { Transport, WATCH_EVERY } from "./transport.js";
 
+/** How often a reader's life is looked at. */
+const WATCH_EVERY = 4_000;
 /** After a replay the questions on the screen are looked up once it has been quiet for so long. */
 const CHECK_AFTER = 250;
 /** A waking phone hands the page back before its sockets. */
@@ -11,7 +12,11 @@ const WAKE_AFTER = 250;
 
 export class TurnLink {
     #page;
-    #transport = new Transport();
+    /** What decides; null until something can be answered. */
+    #transport = null;
+    #opened = null;
+    /** The chat whose answer was given up for lost, or null. */
+    #gaveUp = null;
     #controllers = new Map();
     #retryTimer = null;
     #checkTimer = null;
@@ -28,10 +33,30 @@ export class TurnLink {
     }
 
     get answering() {
-        return this.#transport.answering;
+        return this.#transport?.answering ?? false;
+    }
+
+    /** Takes the state machine on, which is loaded with what draws messages: no turn can be read before. */
+    follow(transport) {
+        this.#transport = transport;
+        if (this.#opened) this.dispatch(this.#opened);
+    }
+
+    /** The host can be reached again: an answer that was given up for lost is looked for once more. */
+    back() {
+        const { chats, notices } = this.#page;
+        this.dispatch({ type: "visible" });
+        if (this.#gaveUp === null || this.#gaveUp !== chats.current?.id || this.answering) return;
+        notices.clear();
+        chats.open(this.#gaveUp);
     }
 
     dispatch(event) {
+        if (event.type === "opened") {
+            this.#opened = event;
+            this.#gaveUp = null;
+        }
+        if (this.#transport === null) return;
         for (const action of this.#transport.handle({ now: Date.now(), ...event })) this.#carryOut(action);
     }
 
@@ -103,6 +128,7 @@ export class TurnLink {
                 chats.open(action.conversation);
                 break;
             case "notice":
+                if (action.key === "gaveUp") this.#gaveUp = chats.current.id;
                 troubles.notice(action);
                 break;
         }

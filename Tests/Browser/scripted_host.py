@@ -131,6 +131,7 @@ class ScriptedHost:
         self.requests = []
         self.waiting = {}
         self.runs = {}
+        self.now = None
         self.artifacts = {}
         self.settings = {
             "selectedModelId": None, "allowCodeExecution": True, "allowNetwork": False, "networkHosts": [],
@@ -433,7 +434,7 @@ class ScriptedHost:
                     return self._json({"ok": True})
                 if path == "/api/agent/engine":
                     return self._json({
-                        "engine": "llama.cpp", "networkDisabledMessage": "The network is off.", "model": host.model,
+                        "engine": "llama.cpp", "now": host.now, "networkDisabledMessage": "The network is off.", "model": host.model,
                         "modelRoot": "/home/you/.alcove/models", "conversationRoot": "/home/you/.alcove",
                     })
                 if path == "/api/models":

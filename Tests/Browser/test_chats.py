@@ -282,6 +282,78 @@ def test_an_undo_that_fails_changes_nothing(host, open_page):
     expect(page.locator(".message")).to_have_count(4)
 
 
+def test_an_undo_in_a_window_left_behind_shows_what_is_new_and_takes_nothing(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    two_turns(host, page)
+    conversation = next(iter(host.turns.values())).conversation
+    url = f"/api/agent/conversations/{conversation}/rewind"
+    more_said = [{"role": "user", "content": "third"}, {"role": "assistant", "content": "Three."}]
+    host.chats[conversation]["messages"] = host.chats[conversation]["messages"] + more_said
+    host.refuse("POST", url, Refuse(409, "This chat is not as it was shown here.", "chat_changed", "Do it again if it still fits."))
+
+    answers(page).last.get_by_role("button", name="Take back this message").click()
+
+    expect(page.locator(".notice")).to_contain_text("This chat is not as it was shown here. Do it again if it still fits.")
+    expect(page.locator(".message .body")).to_have_text(["first", "One.", "second", "Two.", "third", "Three."])
+    assert [body for method, path, body in host.requests if (method, path) == ("POST", url)] == [{"seen": 4, "seenEnd": "Two."}]
+    answers(page).last.get_by_role("button", name="Take back this message").click()
+    expect(page.locator("#box")).to_have_value("third")
+    assert {"seen": 6, "seenEnd": "Three."} in [body for _, path, body in host.requests if path == url]
+
+
+# Answers that were cut off
+
+
+def test_an_answer_that_was_cut_off_says_so_and_can_go_on_or_be_asked_for_again(host, chat):
+    host.save_chat("Cut", [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One, two", "interrupted": True}])
+    chat.reload()
+    chat.locator(".chat", has_text="Cut").click()
+
+    expect(answers(chat).last).to_contain_text("Alcove ended while this was being written, so it is not complete.")
+    expect(answers(chat).last.get_by_role("button", name="Ask for another answer")).to_be_visible()
+    host.script(words(", three."), done())
+    answers(chat).last.get_by_role("button", name="Let the answer go on").click()
+    finished(chat, 2)
+    sent = host.sent()[-1]["messages"]
+    assert [m["content"] for m in sent[:2]] == ["Count.", "One, two"] and sent[1]["interrupted"] is True
+    expect(answers(chat).last).not_to_contain_text("Alcove ended")
+
+
+def test_a_question_without_an_answer_can_be_asked_again_or_taken_back(host, chat):
+    host.save_chat("Bare", [{"role": "user", "content": "First?"}, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Why?"}])
+    chat.reload()
+    chat.locator(".chat", has_text="Bare").click()
+    expect(answers(chat).last).to_contain_text("This has not been answered.")
+    host.script(Wait("go"), words("Because."), done())
+
+    answers(chat).last.get_by_role("button", name="Ask for another answer").click()
+    expect(chat.get_by_text("This has not been answered.")).to_have_count(0)
+    host.release("go")
+    finished(chat, 2)
+    expect(chat.locator(".message .body")).to_have_text(["First?", "Yes.", "Why?", "Because."])
+    assert [m["content"] for m in host.sent()[-1]["messages"]] == ["First?", "Yes.", "Why?"]
+
+    host.save_chat("Bare too", [{"role": "user", "content": "And?"}])
+    chat.reload()
+    chat.locator(".chat", has_text="Bare too").click()
+    answers(chat).last.get_by_role("button", name="Take back this message").click()
+    expect(chat.locator("#box")).to_have_value("And?")
+    expect(chat.locator(".message")).to_have_count(0)
+
+
+def test_a_title_shows_nothing_that_could_turn_it_about(host, chat):
+    host.save_chat("tax\u202efdp.exe\u0007\nnext", [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}])
+    chat.reload()
+    expect(chat.locator(".chat .title")).to_have_text("taxfdp.exe next")
+    chat.locator(".drawer .more").click()
+    field = chat.get_by_role("textbox", name="Title")
+    expect(field).to_have_value("taxfdp.exe next")
+    field.fill("a\u202eb\u0000c")
+    chat.get_by_role("button", name="Save").click()
+    expect(chat.locator(".chat .title")).to_have_text("abc")
+    assert [body for method, path, body in host.requests if method == "POST" and body == {"title": "abc"}]
+
+
 def test_a_message_is_copied_from_its_sheet(host, open_page):
     page = open_page(host.url, viewport=PHONE)
     page.fill("#box", "my *words*")

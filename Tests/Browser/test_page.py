@@ -320,6 +320,25 @@ def test_very_long_code_is_drawn_in_pieces_and_copied_whole(host, chat):
     assert chat.evaluate("navigator.clipboard.readText()") == code
 
 
+def test_a_list_of_tasks_has_boxes(host, chat):
+    source = "- [x] Buy milk\n- [ ] Call **Ada**\n\n  later\n- [y] no task\n- plain\n\n1. [X] Numbered\n\n[x] a paragraph"
+    host.script(words(source), done())
+    ask(chat, "tasks")
+    finished(chat)
+
+    body = answer(chat).locator(".body")
+    boxes = body.get_by_role("checkbox", disabled=True)
+    expect(boxes).to_have_count(3)
+    assert [box.is_checked() for box in boxes.all()] == [True, False, True]
+    expect(body.get_by_role("checkbox", name="Done")).to_have_count(2)
+    expect(body.locator("li").nth(1)).to_contain_text("Call Ada")
+    expect(body).to_contain_text("[y] no task")
+    expect(body).to_contain_text("[x] a paragraph")
+    expect(body.locator("li").first).to_have_text("Buy milk")
+    answer(chat).get_by_role("button", name="Copy the answer").click()
+    chat.wait_for_function("(source) => navigator.clipboard.readText().then((text) => text === source)", arg=source)
+
+
 def test_copying_an_answer_gives_its_markdown(host, chat):
     host.script(words("**Bold** and `code`."), done())
     ask(chat, "x")
@@ -585,6 +604,98 @@ def test_a_host_that_comes_back_is_found_again(host, open_page):
     finished(page)
 
 
+def header(page):
+    return page.locator("#model")
+
+
+def test_a_host_that_ends_is_not_shown_as_one_that_answers(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    page.clock.install()
+    page.reload()
+    expect(header(page)).to_have_attribute("data-state", "Loaded")
+
+    # Nobody asks for anything: the header finds out by itself, and that the host is back, too.
+    host.reachable = False
+    page.clock.fast_forward(16_000)
+    expect(header(page)).to_have_attribute("data-state", "Unreachable")
+    expect(header(page)).to_contain_text("Alcove is not answering")
+    expect(page.locator("#gauge")).to_be_hidden()
+    host.reachable = True
+    page.clock.fast_forward(6_000)
+    expect(header(page)).to_have_attribute("data-state", "Loaded")
+
+
+def test_whatever_does_not_reach_the_host_tells_the_header_at_once(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    host.reachable = False
+
+    page.locator("#new").click()
+    page.fill("#search", "anything") if page.locator("#search").is_visible() else ask(page, "hello")
+
+    expect(header(page)).to_have_attribute("data-state", "Unreachable")
+
+
+def test_an_answer_given_up_for_lost_is_told_truly_and_shown_when_the_host_is_back(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    host.script(words("The first half"), Wait("cut"), Drop(), Wait("rest"), words(" and the second."), done())
+    ask(page, "go")
+    expect(answer(page).locator(".body")).to_have_text("The first half")
+    page.clock.install()
+
+    host.reachable = False
+    host.release("cut")
+    expect(header(page)).to_have_attribute("data-state", "Unreachable")
+    for _ in range(12):
+        page.clock.run_for(5_000)
+    expect(page.locator(".notice")).to_contain_text("If the program still runs, the answer goes on in it")
+    expect(page.locator(".notice")).not_to_contain_text("The answer goes on in the program")
+    expect(answer(page).locator(".facts")).to_contain_text("Not complete here")
+    host.release("rest")
+    host.reachable = True
+    page.clock.run_for(6_000)
+
+    expect(header(page)).to_have_attribute("data-state", "Loaded")
+    expect(answer(page).locator(".body")).to_have_text("The first half and the second.")
+    expect(page.locator(".notice")).to_have_count(0)
+    expect(page.locator(".message")).to_have_count(2)
+
+
+def test_words_typed_while_a_new_chat_opens_are_its_own(host, chat):
+    two = host.save_chat("An older chat", [{"role": "user", "content": "Old?"}, {"role": "assistant", "content": "Old."}])
+    chat.reload()
+    ask(chat, "first")
+    finished(chat)
+    chat.fill("#box", "a draft")
+    held = []
+    chat.route("**/api/sessions?*", lambda route: held.append(route))
+
+    with chat.expect_request("**/api/sessions?*"):
+        chat.locator("#new").click()
+    chat.locator("#box").press("End")
+    chat.locator("#box").press_sequentially(" meant for the new one")
+    held.pop().continue_()
+
+    expect(chat.locator("#empty")).to_be_visible()
+    expect(chat.locator("#box")).to_have_value("meant for the new one")
+    chat.unroute_all()
+    chat.reload()
+    expect(chat.locator("#box")).to_have_value("meant for the new one")
+    chat.locator(".chat", has_text="first").click()
+    expect(chat.locator("#box")).to_have_value("a draft")
+
+    # A chat of the list, and a box that was written anew.
+    chat.route("**/api/sessions?*", lambda route: held.append(route))
+    with chat.expect_request("**/api/sessions?*"):
+        chat.locator(f'[data-id="{two}"]').click()
+    chat.fill("#box", "for the older one")
+    held.pop().continue_()
+    expect(answer(chat).locator(".body")).to_have_text("Old.")
+    expect(chat.locator("#box")).to_have_value("for the older one")
+    chat.unroute_all()
+    chat.locator(".chat", has_text="first").click()
+    expect(chat.locator("#box")).to_have_value("a draft")
+
+
 def test_words_typed_before_any_chat_was_open_stay_in_the_box(host, open_page):
     page = open_page(host.url, wait=False)
     page.wait_for_selector("html[data-started]")
@@ -744,8 +855,9 @@ def test_the_first_load_stays_inside_its_budget(host, open_page):
     print(f"{sum(fetched.values())} bytes of own code at first, first contentful paint {paint:.0f} ms")
 
     assert {"", "app.js", "page.css", "words/en.js"} <= set(fetched)
-    assert sum(fetched.values()) < 150_000, sorted(fetched.items(), key=lambda item: -item[1])
-    assert not {"chat-view.js", "answers.css", "settings.js", "models.js", "sheet.js", "sheets.css", "words/zh-Hans.js"} & set(fetched)
+    # 150,000 is the promise; what is kept free of it is for what comes.
+    assert sum(fetched.values()) < 144_000, sorted(fetched.items(), key=lambda item: -item[1])
+    assert not {"chat-view.js", "transport.js", "answers.css", "settings.js", "models.js", "sheet.js", "sheets.css", "words/zh-Hans.js"} & set(fetched)
     assert paint < 1_000
 
 

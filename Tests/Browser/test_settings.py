@@ -85,6 +85,18 @@ def test_the_line_under_sandbox_tells_what_the_host_does_now(host, chat):
     expect(sheet.locator(".now")).to_have_text("Now: llama.cpp")
 
 
+@pytest.mark.parametrize("locale, line", [
+    ("en", "Now: CPU · code on · network off"), ("zh-CN", "当前：CPU · 可运行代码 · 不访问网络")])
+def test_that_line_is_in_the_language_of_the_page(host, open_page, locale, line):
+    host.now = {"device": "CPU", "code": True, "network": False}
+    page = open_page(host.url, locale=locale)
+    page.click("#open-settings")
+    expect(page.locator("#settings .now")).to_have_text(line)
+    page.keyboard.press("Escape")
+    page.click("#open-about")
+    expect(page.locator("#about .now")).to_have_text(line)
+
+
 def test_all_chats_go_only_after_a_question(host, chat):
     host.save_chat("One", [{"role": "user", "content": "a"}])
     host.save_chat("Two", [{"role": "user", "content": "b"}])

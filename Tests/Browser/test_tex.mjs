@@ -21,6 +21,7 @@ const plain = [
     "$25 is more than $24", "costs **$1.50**", "$/PR and $/session", "It costs $5 and $10.", "from $5-$10", "US$5 or US$6", "between $5 and 10$",
     "echo $PATH $HOME", "$HOME/$USER", "a $ b $ c", "$ x $", "$x $ y", "$5", "$", "$$", "$$ $$", "\\(\\)", "\\( never closed", "$a\n\nb$",
     "$5 for `a$`", "A$AP and C$", "`$x$".slice(1, 3), "\\$x$", "no \\\\( here",
+    "$10 (or 9$)", "$10 (9$)", "$3k or 4k$", "$5, then 6$", "$10 [net 9$]", "from $5 (was 6$).",
 ];
 for (const text of plain) {
     test(`no formula in ${JSON.stringify(text)}`, () => assert.deepEqual(formulas(text), []));
@@ -30,7 +31,7 @@ const mathematics = [
     ["$x^2$", [["x^2", false]]], ["\\(x^2\\)", [["x^2", false]]], ["$$x^2$$", [["x^2", true]]], ["\\[x^2\\]", [["x^2", true]]],
     ["for $n=1$, $m=2$.", [["n=1", false], ["m=2", false]]], ["($x$)", [["x", false]]], ["是$x$的", [["x", false]]],
     ["$5 + x$ dollars", [["5 + x", false]]], ["$\\$5$", [["\\$5", false]]], ["$a\nb$", [["a\nb", false]]], ["**$x$**", [["x", false]]],
-    ["$2 x$ or $3$", [["3", false]]], ["$$a$$ and $b$", [["a", true], ["b", false]]], ["\\[a \\text{ if } \\] b", [["a \\text{ if } ", true]]],
+    ["$2 x$ or $3$", [["3", false]]], ["$2(x)$", [["2(x)", false]]], ["$[0, 1)$", [["[0, 1)", false]]], ["$2x$", [["2x", false]]], ["$$a$$ and $b$", [["a", true], ["b", false]]], ["\\[a \\text{ if } \\] b", [["a \\text{ if } ", true]]],
 ];
 for (const [text, expected] of mathematics) {
     test(`formulas of ${JSON.stringify(text)}`, () => assert.deepEqual(formulas(text), expected));

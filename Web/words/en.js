@@ -106,7 +106,7 @@ export const words = {
     ],
 
     dismiss: "Dismiss",
-    gaveUp: "The connection to Alcove was lost. The answer goes on in the program; reopen the chat to see it.",
+    gaveUp: "Alcove cannot be reached. If the program still runs, the answer goes on in it and is shown once it can be reached again.",
     sendLost: "The message did not reach Alcove, so it is back in the box.",
     unreachable: "Alcove does not answer. Check that the program is still running.",
     refusedPlain: (status) => `Alcove refused that (status ${status}).`,

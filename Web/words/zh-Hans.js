@@ -104,7 +104,7 @@ export const words = {
     ],
 
     dismiss: "知道了",
-    gaveUp: "与 Alcove 的连接已断开。回答仍在程序中继续；重新打开聊天即可看到。",
+    gaveUp: "无法连接 Alcove。如果程序仍在运行，回答会在其中继续，恢复连接后就会显示。",
     sendLost: "消息没有送到 Alcove，已放回输入框。",
     unreachable: "Alcove 没有响应。请检查程序是否仍在运行。",
     refusedPlain: (status) => `Alcove 拒绝了请求（状态 ${status}）。`,
