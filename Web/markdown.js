@@ -135,9 +135,9 @@ function plain(text) {
 
 // What the sanitiser let through gets direction, link manners, and frames for code and tables.
 function dress(fragment, live) {
-    for (const element of fragment.querySelectorAll("p, li, h1, h2, h3, h4, h5, h6, td, th, blockquote")) {
-        element.dir = "auto";
-    }
+    for (const element of fragment.querySelectorAll("p, h1, h2, h3, h4, h5, h6, td, th")) element.dir = "auto";
+    // These look past what has a direction of its own. Their numbers, bars and columns begin where their text does.
+    for (const element of fragment.querySelectorAll("ul, ol, blockquote, table")) element.dir = directionOf(element);
     // An element with its own direction is left out when the paragraph around it looks for its first strong letter.
     for (const code of fragment.querySelectorAll("code")) code.dir = "ltr";
     for (const item of fragment.querySelectorAll("li.task")) {
@@ -167,6 +167,17 @@ function dress(fragment, live) {
     }
     for (const pre of fragment.querySelectorAll("pre")) frameCode(pre, live);
     drawMathematics(fragment, purify);
+}
+
+/** The direction of the first letter that has one, code and formulas left out. */
+function directionOf(element) {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        if (texts.currentNode.parentElement.closest("code, .math")) continue;
+        const [letter] = /\p{L}/u.exec(texts.currentNode.data) ?? [];
+        if (letter) return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(letter) ? "rtl" : "ltr";
+    }
+    return "ltr";
 }
 
 function frameCode(pre, live) {

@@ -8,6 +8,8 @@ import { displayed, displayedAt, formulaAt } from "./tex.js";
 const PATIENCE = 3_000;
 /** As many are drawn of one text; those beyond stay as they were written. */
 const AT_MOST = 500;
+/** A formula in a line that is longer than this may be wider than a phone; it is scrolled there. */
+const LONG = 40;
 /** Formulas remembered, as a growing answer is drawn again and again. */
 const REMEMBERED = 500;
 
@@ -138,9 +140,11 @@ function show(span, markup, purify) {
     if (!fragment.querySelector("math")) return;
     span.replaceChildren(fragment);
     span.title = source;
-    if (!span.classList.contains("display")) return;
+    const isDisplayed = span.classList.contains("display");
+    if (!isDisplayed && source.length <= LONG) return;
+    span.classList.add("long");
     const { after } = displayed(source);
-    if (after) span.append(make("span", "", after));
+    if (isDisplayed && after) span.append(make("span", "", after));
     // Wider than the page, it is scrolled by keys too.
     span.tabIndex = 0;
 }

@@ -50,7 +50,7 @@ function stepLine({ tool, detail, ok, seconds: took }) {
     dot.setAttribute("aria-hidden", "true");
     const words = make("p");
     const what = oneLine(detail ?? "", DETAIL);
-    words.append(make("span", "offstage", `${t(ok ? "stepSucceeded" : "stepFailed")} `), make("span", "label", t(ok ? "stepDone" : "stepTried", tool)));
+    words.append(make("span", ok ? "offstage" : "label", `${t(ok ? "stepSucceeded" : "stepFailed")} `), make("span", "label", t(ok ? "stepDone" : "stepTried", tool)));
     if (what !== "") words.append(" · ", make("bdi", "", what));
     words.append(" · ", make("span", "took", seconds(took)));
     line.append(dot, words);

@@ -463,6 +463,37 @@ def test_right_to_left_text_keeps_its_side_and_code_keeps_its_own(host, chat):
     assert chat.locator(".message.user .body").evaluate(style, "direction") == "rtl"
 
 
+def test_lists_and_quotations_have_their_numbers_and_bars_where_their_text_begins(host, chat):
+    host.script(words("1. `ls` ثم هذا\n2. and English in it\n\n- [x] انتهى\n\n> مرحبا\n\n| أ | ب |\n|---|---|\n| 1 | 2 |\n\n1. first\n2. ثانيا\n\n> plain"), done())
+    ask(chat, "x")
+    finished(chat)
+    body = answer(chat).locator(".body")
+
+    assert [element.evaluate("(e) => getComputedStyle(e).direction") for element in body.locator("ol, ul, blockquote, table").all()] == [
+        "rtl", "rtl", "rtl", "rtl", "ltr", "ltr"]
+    # A number stands in the room that the list keeps for it, so on its own side.
+    for item, side in (("ol:first-child li >> nth=0", "right"), ("ol:first-child li >> nth=1", "right"), ("ol:last-of-type li >> nth=1", "left")):
+        room = body.locator(item).evaluate("(li) => { const a = li.parentElement.getBoundingClientRect(), b = li.getBoundingClientRect(); return [b.left - a.left, a.right - b.right]; }")
+        assert room[0 if side == "left" else 1] > 15, (item, room)
+        assert body.locator(item).evaluate("(li) => getComputedStyle(li).direction") == ("ltr" if side == "left" else "rtl")
+    box = body.get_by_role("checkbox").bounding_box()
+    message = answer(chat).bounding_box()
+    assert message["x"] <= box["x"] and box["x"] + box["width"] <= message["x"] + message["width"]
+
+
+def test_a_long_formula_in_a_line_can_be_scrolled_to_its_end(host, open_page):
+    page = open_page(host.url, viewport=PHONE)
+    host.script(words("So $" + "x + " * 60 + "y$ and $x$ it is."), done())
+    page.fill("#box", "x")
+    page.click("#send")
+    finished(page)
+    formula = answer(page).locator(".math.long")
+    expect(formula.locator("math")).to_be_visible()
+    sizes = formula.evaluate("(span) => [span.scrollWidth, span.clientWidth, span.getBoundingClientRect().right]")
+    assert sizes[0] > sizes[1] and sizes[2] <= PHONE["width"]
+    expect(answer(page).locator(".math")).to_have_count(2)
+
+
 def test_texts_that_make_the_parser_slow_stay_quick(chat):
     slow = chat.evaluate(
         """async () => {

@@ -283,3 +283,66 @@ def test_pictures_of_sheets_and_files_are_taken(host, open_page, shoot, width, h
     page.locator("#rename .danger").click()
     expect(page.locator("#remove")).to_be_visible()
     shoot(page, "sheet-F-remove")
+
+
+TASKS = """What is left to do:
+
+- [x] Ask the neighbours
+- [ ] Buy **soil**, two bags
+  - [ ] and a trowel
+- [ ] Read the"""
+
+
+@looked_at
+@looks
+@sizes
+def test_pictures_of_troubles_are_taken(host, open_page, shoot, width, height, scheme, locale):
+    host.save_chat("A question nobody answered", [{"role": "user", "content": "Are you there?"}], 50)
+    host.save_chat("What is left to do for the balcony?", [
+        {"role": "user", "content": "What is left to do for the balcony?"},
+        {"role": "assistant", "content": TASKS, "thinking": "A list.", "interrupted": True, "tokenCount": 40}], 10)
+    host.save_chat("Wide words", [
+        {"role": "user", "content": "https://example.org/" + "a-very-long-path/" * 12 + " " + "Donaudampfschifffahrts" * 8},
+        {"role": "assistant", "content": "# " + "heading" * 20 + "\n\n" + "`" + "code" * 60 + "`\n\n" + "word" * 80 + "\n\n$" + "x + " * 60 + "y$"}], 5)
+    host.save_chat("رسالة إلى الجيران", [
+        {"role": "user", "content": "اكتب رسالة قصيرة إلى الجيران عن حفلة يوم السبت"},
+        {"role": "assistant", "content": "جيراننا الأعزاء،\n\n1. الحفلة يوم **السبت**\n2. من الساعة `18:00`\n\n- [x] الدعوة\n- [ ] الطعام\n\n> مرحبا بكم — Ada & family"}], 3)
+    page = open_page(host.url, viewport={"width": width, "height": height}, color_scheme=scheme, locale=locale,
+                     allow=["Failed to load resource", "net::ERR"])
+
+    def pick(title):
+        if page.locator("#drawer").is_hidden():
+            page.click("#menu")
+            expect(page.locator("#drawer")).to_be_visible()
+        page.locator(".chat", has_text=title).click()
+
+    pick("A question nobody answered")
+    expect(page.locator(".assistant footer")).to_be_visible()
+    shoot(page, "trouble-1-unanswered")
+    pick("What is left to do")
+    expect(page.locator(".task")).to_have_count(4)
+    shoot(page, "trouble-2-cut-off")
+    pick("Wide words")
+    expect(page.locator(".body h1")).to_be_visible()
+    page.wait_for_selector(".body math")
+    shoot(page, "trouble-3-wide")
+    pick("رسالة إلى الجيران")
+    expect(page.locator(".task")).to_have_count(2)
+    shoot(page, "trouble-4-right-to-left")
+    if page.locator("#drawer").is_hidden():
+        page.click("#menu")
+        expect(page.locator("#drawer")).to_be_visible()
+    page.click("#open-about")
+    expect(page.locator("#about")).to_be_visible()
+    shoot(page, "trouble-5-about")
+    page.keyboard.press("Escape")
+    host.reachable = False
+    page.fill("#box", "Hello?")
+    page.click("#send")
+    expect(page.locator("#model")).to_have_attribute("data-state", "Unreachable")
+    shoot(page, "trouble-6-unreachable")
+    host.reachable = True
+    host.locked = True
+    page.reload()
+    expect(page.locator("#gate")).to_be_visible()
+    shoot(page, "trouble-7-gate")
