@@ -168,9 +168,11 @@ function act(name, index, source) {
 }
 
 const hashChat = () => new URLSearchParams(location.hash.slice(1)).get("chat");
-addEventListener("hashchange", () => {
-    const id = hashChat();
-    if (id && id !== page.chats.current?.id) page.chats.open(id);
+addEventListener("hashchange", async () => {
+    const id = hashChat(), { chats } = page;
+    if (!id || id === chats.current?.id || await chats.open(id) || chats.current === null || hashChat() !== id) return;
+    // It is gone: what is on the screen is what the address should name.
+    history.replaceState(null, "", `#chat=${encodeURIComponent(chats.current.id)}`);
 });
 
 async function start() {

@@ -76,7 +76,9 @@ export class Chats {
             id: session.conversationId, sessionId: session.sessionId, title: titleText(session.title), think: session.think,
             history: [...(session.messages ?? [])],
         };
-        history.replaceState(null, "", `#chat=${encodeURIComponent(this.current.id)}`);
+        // Back leads to the chat before; the first one, and one that Back led to, have their place already.
+        const address = `#chat=${encodeURIComponent(this.current.id)}`;
+        if (location.hash !== address) history[before === null ? "replaceState" : "pushState"](null, "", address);
         if (!same) composer.text = [keptText(this.current), typed].filter(Boolean).join("\n");
         if (typed !== "") keepText(this.current, composer.text);
         if (before === null) attachments.giveBack(keptFiles(this.current));

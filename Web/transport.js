@@ -422,6 +422,8 @@ export class Transport {
             const { tokenCount, tokPerSec, promptTokens, aborted, truncated } = done;
             Object.assign(message, { tokenCount, tokPerSec, aborted, truncated }, promptTokens > 0 && { promptTokens });
         }
+        // Stopped here, the last frame was not waited for.
+        if (message && stopped && !done) message.aborted = true;
         const outcome = {
             tokens: done?.tokenCount ?? null,
             perSecond: done?.tokPerSec ?? null,

@@ -386,3 +386,51 @@ def test_words_and_steps_stand_in_the_order_they_came(host, chat):
     chat.reload()
     expect(answers(chat)).to_have_count(2)
     assert tidy(answers(chat).first.evaluate(order)) == expected
+
+
+# Back and forward
+
+
+def test_back_leads_to_the_chat_before_and_forward_to_the_one_after(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    host.script(words("One."), done())
+    ask(page, "first")
+    finished(page)
+    page.locator("#new").click()
+    expect(page.locator("#empty")).to_be_visible()
+    host.script(words("Two."), done())
+    ask(page, "second")
+    finished(page)
+
+    page.go_back()
+    expect(page.locator(".message .body")).to_have_text(["first", "One."])
+    page.fill("#box", "a draft of the first")
+    page.go_forward()
+    expect(page.locator(".message .body")).to_have_text(["second", "Two."])
+    expect(page.locator("#box")).to_have_value("")
+    page.go_back()
+    expect(page.locator("#box")).to_have_value("a draft of the first")
+
+    # A chat that is gone is told of, and what is shown stays.
+    del host.chats[page.evaluate("new URLSearchParams(location.hash.slice(1)).get('chat')")]
+    page.go_forward()
+    expect(page.locator(".message .body")).to_have_text(["second", "Two."])
+    page.go_back()
+    expect(page.locator(".notice")).to_contain_text("That chat is no longer there.")
+    expect(page.locator(".message .body")).to_have_text(["second", "Two."])
+    assert page.evaluate("new URLSearchParams(location.hash.slice(1)).get('chat')") in host.chats
+
+
+def test_an_answer_that_was_stopped_stays_one_in_what_is_sent(host, chat):
+    host.script(words("Half"), Wait("never"), done())
+    ask(chat, "first")
+    expect(answers(chat).last.locator(".body")).to_have_text("Half")
+    chat.click("#send")
+    finished(chat)
+
+    ask(chat, "second")
+    finished(chat, 2)
+
+    assert host.sent()[-1]["messages"][1]["aborted"] is True
+    chat.reload()
+    expect(answers(chat).first.locator(".facts")).to_have_text("Stopped")
