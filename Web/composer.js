@@ -8,7 +8,7 @@ import { visible } from "./text.js";
 const desk = matchMedia("(min-width: 700px)");
 /** The strip counts seconds only once a wait is worth counting. */
 const COUNT_AFTER = 3;
-const COUNTED_TOGETHER = new Set(["thinking", "reading", "writing", "lost"]);
+const COUNTED_TOGETHER = new Set(["thinking", "reading", "writing", "lost", "unsent"]);
 
 export class Composer {
     #parts;

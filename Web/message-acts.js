@@ -56,15 +56,22 @@ async function redo(page, id, words, attached) {
     page.chats.refresh();
 }
 
-/** What came of a change; null when the chat is not what was shown here, and is now. */
+let changing = false;
+
+/** What came of a change; null when the chat is not what was shown here, and is now, or when one is under way already. */
 async function changed(page, change) {
     const { id } = page.chats.current;
+    if (changing) return null;
+    changing = true;
     try {
         return await change();
     } catch (error) {
-        if (error.code !== "chat_changed") throw error;
+        // Also one that is answered elsewhere: that answer is what is to be seen.
+        if (!["chat_changed", "turn_running"].includes(error.code)) throw error;
         if (page.chats.current.id === id) await page.chats.open(id);
         page.troubles.failed(error);
         return null;
+    } finally {
+        changing = false;
     }
 }

@@ -88,7 +88,9 @@ export class Model {
         clearTimeout(this.#timer);
         if (document.hidden) return;
         const quiet = this.state === "Loaded" && this.#reachable;
-        const wait = quiet ? POLL_QUIET : this.state === "Loading" ? POLL_LOADING : POLL_IDLE;
+        // A host that has only just begun may load a model in a moment.
+        const soon = this.state === "Loading" || performance.now() < POLL_QUIET;
+        const wait = quiet ? POLL_QUIET : soon ? POLL_LOADING : POLL_IDLE;
         this.#timer = setTimeout(() => this.refresh(), wait);
     }
 

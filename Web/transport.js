@@ -305,11 +305,12 @@ export class Transport {
     #retryLater() {
         if (!this.answering) return [];
         // While hidden no timer runs true; becoming visible resumes at once.
-        if (!this.#visible) return [{ do: "strip", phase: "lost" }];
+        const strip = { do: "strip", phase: this.#draft === null ? "lost" : "unsent" };
+        if (!this.#visible) return [strip];
         if (this.#attempts >= RETRY_AFTER.length) return this.#giveUp();
         const after = RETRY_AFTER[this.#attempts];
         this.#attempts += 1;
-        return [{ do: "strip", phase: "lost" }, { do: "retryIn", after }];
+        return [strip, { do: "retryIn", after }];
     }
 
     #giveUp() {

@@ -246,6 +246,17 @@ def test_undo_takes_back_the_turn_and_its_files_and_redo_brings_both(host, chat)
     expect(chat.locator("#box")).to_have_value("")
 
 
+def test_a_double_click_takes_one_turn_back(host, chat):
+    two_turns(host, chat)
+
+    answers(chat).last.get_by_role("button", name="Take back this message").dblclick()
+
+    expect(chat.locator(".notice")).to_have_count(1)
+    expect(chat.locator(".message .body")).to_have_text(["first", "One."])
+    expect(chat.locator("#box")).to_have_value("second")
+    assert len([path for _, path, _ in host.requests if path.endswith("/rewind")]) == 1
+
+
 def test_redo_is_offered_until_the_next_send(host, chat):
     two_turns(host, chat)
     answers(chat).last.get_by_role("button", name="Take back this message").click()
@@ -298,6 +309,7 @@ def test_an_undo_in_a_window_left_behind_shows_what_is_new_and_takes_nothing(hos
     assert [body for method, path, body in host.requests if (method, path) == ("POST", url)] == [{"seen": 4, "seenEnd": "Two."}]
     answers(page).last.get_by_role("button", name="Take back this message").click()
     expect(page.locator("#box")).to_have_value("third")
+    expect(page.locator("#send")).to_be_enabled()
     assert {"seen": 6, "seenEnd": "Three."} in [body for _, path, body in host.requests if path == url]
 
 

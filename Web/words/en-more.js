@@ -31,6 +31,7 @@ export const words = {
     strip_reading: "Reading the prompt…",
     strip_writing: "Writing the answer…",
     strip_lost: "Looking for the answer again…",
+    strip_unsent: "Looking for Alcove, to send this…",
     strip_working: "Still working…",
     strip_asking: "Waiting for your answer…",
     strip_preparing: (name) => `${name ? tool(name)[0] : "Preparing a step"}…`,

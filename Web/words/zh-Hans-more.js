@@ -29,6 +29,7 @@ export const words = {
     strip_reading: "正在读取提示…",
     strip_writing: "正在写回答…",
     strip_lost: "正在重新寻找回答…",
+    strip_unsent: "正在寻找 Alcove，以便发送…",
     strip_working: "仍在进行…",
     strip_asking: "等待您的答复…",
     strip_preparing: (name) => `${name ? tool(name)[0] : "正在准备一个步骤"}…`,
