@@ -10,7 +10,7 @@ export class HostError extends Error {
     }
 }
 
-/** Only a failing fetch or read is a transport failure; a reply that cannot be parsed is not. */
+/** Only a failing fetch or read is a transport failure, not a reply that cannot be parsed. */
 async function request(method, path, { body, raw, signal, timeout } = {}) {
     const signals = [signal, timeout ? AbortSignal.timeout(timeout) : null].filter(Boolean);
     try {
@@ -111,7 +111,7 @@ export const host = {
         stream("GET", `/api/agent/turns/${encodeURIComponent(turn)}?from=${from}`, { signal }, reader),
 };
 
-async function stream(method, path, options, reader) {
+export async function stream(method, path, options, reader) {
     const reading = part("sse.js");
     reading.catch(() => {});
     const response = await request(method, path, options);

@@ -2,6 +2,7 @@
 
 import { afterFrame, begun, fromListing, isHere, sorted, withMemory } from "./download-state.js";
 import { make, makeButton, makeFold } from "./elements.js";
+import { FastCopies } from "./fast-copies.js";
 import { fileSize } from "./formats.js";
 import { facts, memoryWords, progress } from "./model-card.js";
 import { importForm } from "./model-import.js";
@@ -37,6 +38,10 @@ class Models {
     #wanted = null;
     #loading = null;
     #leaving = new AbortController();
+    #copies = new FastCopies({
+        signal: this.#leaving.signal, changed: () => this.load(), refused: (error) => this.#fail(error), use: (name) => this.#use(name),
+        inUse: (name) => this.#isLoaded([name]), drawn: (file) => this.#drawFile(file),
+    });
 
     constructor(body, host, on) {
         this.#host = host;
@@ -60,6 +65,7 @@ class Models {
             ]);
             this.#entries = entries.map(withMemory);
             this.#files = Array.isArray(files?.models) ? files.models : [];
+            this.#copies.take(files);
             for (const job of jobs) {
                 if (this.#jobs.get(job.id)?.state === "running") continue;
                 // A finished job says less than the entry itself, but a failed one says why.
@@ -93,7 +99,7 @@ class Models {
             fold.append(pile(rest));
             fresh.push(fold);
         }
-        const others = this.#files.filter((file) => !this.#entries.some((entry) => entry.id === file || entry.path?.endsWith(`/${file}`)));
+        const others = this.#files.filter((file) => !this.#copies.isCopy(file) && !this.#entries.some((entry) => entry.id === file || entry.path?.endsWith(`/${file}`)));
         if (others.length > 0) fresh.push(make("h3", "", t("modelsHere")), this.#otherFiles(others));
         this.#content.replaceChildren(...fresh);
     }
@@ -107,7 +113,7 @@ class Models {
             const actions = make("div", "actions");
             actions.append(make("span", "gap"));
             this.#addUse(actions, file, displayName(file));
-            card.append(title, make("p", "facts", file), actions);
+            card.append(title, make("p", "facts", file), ...this.#copyPart(file, displayName(file)), actions);
             list.append(card);
         }
         return list;
@@ -133,6 +139,7 @@ class Models {
         const memory = memoryWords(entry);
         if (memory) card.append(make("p", entry.fits === false ? "about toobig" : "about", memory));
         if (job) card.append(progress(job, entry));
+        if (isHere(entry)) card.append(...this.#copyPart(entry.path?.split("/").at(-1), entry.name ?? entry.id));
         const actions = make("div", "actions");
         this.#addActions(actions, entry, job);
         card.append(actions);
@@ -163,10 +170,9 @@ class Models {
     }
 
     #addUse(actions, id, name, entry) {
-        const loaded = this.#on.model();
         const names = [id, entry?.path?.split("/").at(-1)].filter(Boolean);
         if (this.#loading === id) return actions.append(make("span", "badge", t("modelStarting")));
-        if (loaded?.state === "Loaded" && (names.includes(loaded.id) || names.includes(loaded.name))) {
+        if (this.#isLoaded(names)) {
             return actions.append(make("span", "badge on", t("modelInUse")));
         }
         const use = makeButton("primary", t("modelUse"));
@@ -174,6 +180,21 @@ class Models {
         use.setAttribute("aria-label", `${t("modelUse")}: ${name}`);
         use.addEventListener("click", () => this.#use(id));
         return actions.append(use);
+    }
+
+    #isLoaded(names) {
+        const loaded = this.#on.model();
+        return loaded?.state === "Loaded" && (names.includes(loaded.id) || names.includes(loaded.name));
+    }
+
+    #drawFile(file) {
+        const entry = this.#entries.find((other) => other.path?.split("/").at(-1) === file);
+        if (entry) this.#redraw(entry.id);
+        else this.#draw();
+    }
+
+    #copyPart(file, name) {
+        return [this.#copies.part(file, name)].filter(Boolean);
     }
 
     #redraw(id) {

@@ -152,6 +152,9 @@ class ScriptedHost:
         self.reachable = True
         self.watched = False
         self.imported = []
+        self.slow_models, self.fast_copies, self.optimizing = [], [], None
+        self.optimizing_stopped = threading.Event()
+        self.optimize_steps = []
         self._releases = {}
         self._lock = threading.RLock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -219,6 +222,9 @@ class ScriptedHost:
             "deviceBytes": 8_000_000_000, "deviceTierGB": 8}
         self.catalog.append(entry)
         return entry
+
+    def copies_told(self):
+        return {"slowModels": self.slow_models, "fastCopies": self.fast_copies, "optimizing": self.optimizing}
 
     def script_download(self, id, *steps):
         """What a download tells: frames, waits and cut lines. A `done` frame makes the model one that is here."""
@@ -442,7 +448,7 @@ class ScriptedHost:
                     return self._json({
                         "models": list(dict.fromkeys([host.model["id"], *host.imported])), "mmProjModels": [], "loaded": host.model["id"] if loaded else None,
                         "architecture": "llama", "contextTokens": 4096, "modelContextTokens": 8192,
-                        "defaultMaxTokens": 1024,
+                        "defaultMaxTokens": 1024, **host.copies_told(),
                     })
                 if path == "/api/agent/launch":
                     return self._json({"cold": host.cold, "conversation": host.bound})
@@ -489,6 +495,14 @@ class ScriptedHost:
                         return self._refuse(400, f"{name} is not a GGUF file.", "model_not_gguf", "Choose a .gguf file.")
                     host.imported.append(name)
                     return self._json({"ok": True, "model": name, "path": f"/m/{name}", "copied": body["copy"], "bytes": 4_200_000})
+                if path == "/api/models/optimize" and method == "DELETE":
+                    host.fast_copies = [copy for copy in host.fast_copies if copy["name"] != query.get("model")]
+                    return self._json({"ok": True, "removed": [query.get("model")]})
+                if path == "/api/models/optimize":
+                    return self._optimize(body["model"])
+                if path == "/api/models/optimize/cancel":
+                    host.optimizing_stopped.set()
+                    return self._json({"cancelled": True})
                 if path == "/api/models/load":
                     return self._load(body["model"])
                 if path == "/api/upload":
@@ -653,6 +667,28 @@ class ScriptedHost:
                     if any({"done", "cancelled", "error"} & set(frame) for frame in fresh):
                         self.wfile.write(b"0\r\n\r\n")
                         return
+
+            def _optimize(self, model):
+                """What the making of a copy tells: frames, and names of gates to wait at."""
+                host.optimizing = host.optimizing or {"model": model, "phase": "quantizing", "fraction": 0}
+                self._head(200, "text/event-stream", {"Transfer-Encoding": "chunked"})
+                for step in host.optimize_steps:
+                    if isinstance(step, Wait):
+                        gate = host._event(step.name)
+                        while not gate.wait(0.02) and not host.optimizing_stopped.is_set():
+                            pass
+                        if host.optimizing_stopped.is_set():
+                            step = {"cancelled": True}
+                        else:
+                            continue
+                    if {"done", "cancelled", "error"} & set(step):
+                        host.optimizing = None
+                        if "done" in step:
+                            host.fast_copies.append(step["copy"])
+                    self._chunk(f"data: {json.dumps({'model': model, **step})}\n\n")
+                    if host.optimizing is None:
+                        break
+                self.wfile.write(b"0\r\n\r\n")
 
             def _load(self, wanted):
                 host.loading.append(wanted)
