@@ -329,11 +329,11 @@ struct GGUFMalformedTests {
         ),
         Case(
             "PrismML's type 142", { $0.tensors[1].type = 142 }, "gguf_needs_conversion",
-            #"tiny.gguf cannot be used: the tensor "output_norm.weight" has type 142 (PQ2_0), which only PrismML's own llama.cpp reads. Look for another quantisation of the same model, such as Q4_0 or Q4_K_M."#
+            #"tiny.gguf cannot be used: the tensor "output_norm.weight" has type 142 (PQ2_0), which only PrismML's own llama.cpp reads. Take it in with `alcove models import FILE`, which writes it anew as Q2_0 without loss."#
         ),
         Case(
             "PrismML's type 143", { $0.tensors[1].type = 143 }, "gguf_needs_conversion",
-            #"tiny.gguf cannot be used: the tensor "output_norm.weight" has type 143 (PTQ1_0), which only PrismML's own llama.cpp reads. Look for another quantisation of the same model, such as Q4_0 or Q4_K_M."#
+            #"tiny.gguf cannot be used: the tensor "output_norm.weight" has type 143 (PTQ1_0), which only PrismML's own llama.cpp reads. Take it in with `alcove models import FILE`, which writes it anew as Q2_0 without loss."#
         ),
         Case(
             "row that is no multiple of the block", { $0.tensors[0].shape = [63, 5] }, "gguf_bad_dimensions",

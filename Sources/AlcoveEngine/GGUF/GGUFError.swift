@@ -35,6 +35,7 @@ package struct GGUFError: UserFacingError, Hashable {
         case badDimensions = "gguf_bad_dimensions"
         case badTensorType = "gguf_bad_tensor_type"
         case needsConversion = "gguf_needs_conversion"
+        case rotatedWeights = "gguf_rotated_weights"
         case badOffset = "gguf_bad_offset"
         case trailingBytes = "gguf_trailing_bytes"
         // Sound files that say something impossible, or are no model to talk to.
@@ -86,6 +87,7 @@ extension GGUFError.Reason {
         case .unsupportedVersion: "Look for another file of the same model, or a newer version of this program."
         case .badTensorType: "Look for another quantisation, or a newer version of this program."
         case .needsConversion: "Look for another quantisation of the same model, such as Q4_0 or Q4_K_M."
+        case .rotatedWeights: "Look for a copy of the model that is not rotated, or another model."
         case .noArchitecture, .badVocabulary, .badTokenID, .wrongKeyType, .badNumber:
             "The file was made wrong: look for another one of the same model."
         case .split: "Merge the parts with llama-gguf-split --merge, or get the model as one file."

@@ -12,19 +12,24 @@ package struct GGUFHeader: Sendable {
     package let alignment: UInt64
     /// Where the weights begin, from the start of the file.
     package let dataOffset: UInt64
+    /// Where the list of tensors begins, from the start of the file.
+    package let tensorsOffset: UInt64
     private let index: [String: Int]
 
     /// Reads and checks the header of the file.
     ///
     /// - Throws: `GGUFError` for anything llama.cpp would refuse or stumble over, and for files of other kinds.
-    package init(path: String) throws(GGUFError) {
+    ///
+    /// - Parameter readsRepackable: whether weights that only a repacked copy can be loaded of are read as well.
+    package init(path: String, readsRepackable: Bool = false) throws(GGUFError) {
         var reader = try GGUFHeaderReader(path: path)
+        reader.readsRepackable = readsRepackable
         self = try reader.read()
     }
 
     init(
         path: String, fileBytes: UInt64, version: UInt32, entries: [GGUFEntry], index: [String: Int],
-        tensors: [GGUFTensor], alignment: UInt64, dataOffset: UInt64
+        tensors: [GGUFTensor], alignment: UInt64, dataOffset: UInt64, tensorsOffset: UInt64
     ) {
         self.path = path
         self.fileBytes = fileBytes
@@ -34,6 +39,7 @@ package struct GGUFHeader: Sendable {
         self.tensors = tensors
         self.alignment = alignment
         self.dataOffset = dataOffset
+        self.tensorsOffset = tensorsOffset
     }
 
     package subscript(key: String) -> GGUFEntry? { index[key].map { entries[$0] } }

@@ -105,8 +105,12 @@ extension GGUFHeaderReader {
     private func readTensorType(of name: String) throws(GGUFError) -> GGUFTensorType {
         let id = try integer(UInt32.self, "the type of the tensor \"\(name)\"")
         if let type = GGUFTensorType(id: id) { return type }
+        if readsRepackable, let type = GGUFTensorType.repackable[id] { return type }
         if let (foreign, why) = GGUFTensorType.foreign(id: id) {
-            throw fault(.needsConversion, "the tensor \"\(name)\" has type \(id) (\(foreign)), \(why)")
+            let hint = GGUFTensorType.repackable[id].map { _ in
+                "Take it in with `alcove models import FILE`, which writes it anew as Q2_0 without loss."
+            }
+            throw fault(.needsConversion, "the tensor \"\(name)\" has type \(id) (\(foreign)), \(why)", hint: hint)
         }
         throw fault(.badTensorType, "the tensor \"\(name)\" has type \(id), which is not known")
     }

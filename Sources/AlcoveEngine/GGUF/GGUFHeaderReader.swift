@@ -25,6 +25,8 @@ struct GGUFHeaderReader {
     let path: String
     let source: GGUFSource
     private var kept: UInt64 = 0
+    /// Whether types that can be repacked count as known.
+    var readsRepackable = false
 
     init(path: String) throws(GGUFError) {
         self.path = path
@@ -64,10 +66,11 @@ struct GGUFHeaderReader {
             entries.append(entry)
         }
         let alignment = try readAlignment(index["general.alignment"].map { entries[$0] })
+        let tensorsOffset = source.position
         let (tensors, dataOffset) = try readTensors(tensorCount, alignment: alignment)
         return GGUFHeader(
             path: path, fileBytes: source.size, version: version, entries: entries, index: index, tensors: tensors,
-            alignment: alignment, dataOffset: dataOffset)
+            alignment: alignment, dataOffset: dataOffset, tensorsOffset: tensorsOffset)
     }
 
     private func readVersion() throws(GGUFError) -> UInt32 {
@@ -288,8 +291,8 @@ extension GGUFHeaderReader {
         GGUFError(.truncated, "\(source.name) is cut short: it ends at byte \(source.size), inside \(what).")
     }
 
-    func fault(_ reason: GGUFError.Reason, _ text: String) -> GGUFError {
-        GGUFError(reason, "\(source.name) cannot be used: \(text).")
+    func fault(_ reason: GGUFError.Reason, _ text: String, hint: String? = nil) -> GGUFError {
+        GGUFError(reason, "\(source.name) cannot be used: \(text).", hint: hint)
     }
 
     /// A part of a file that was cut with no regard for GGUF looks like damage; its name tells what it is.

@@ -14,6 +14,11 @@ package struct GGUFTensorType: Sendable, Hashable {
         self = known
     }
 
+    /// A type that ggml does not have (`repackable`).
+    init(foreign id: UInt32, _ name: String, _ elements: UInt64, _ bytes: UInt64) {
+        self.init(id, name, elements, bytes)
+    }
+
     private init(_ id: UInt32, _ name: String, _ elements: UInt64, _ bytes: UInt64) {
         self.id = id
         self.name = name

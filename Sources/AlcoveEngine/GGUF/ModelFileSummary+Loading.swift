@@ -23,6 +23,7 @@ extension ModelFileSummary {
         guard let architecture, !architecture.isEmpty else {
             throw refuse(.noArchitecture, "does not say what it is: \"general.architecture\" is missing")
         }
+        try header.refuseRotatedWeights()
         try checkHyperparameters(header, architecture: architecture)
         try header.checkVocabulary()
         try checkTail(header)

@@ -62,7 +62,8 @@ enum BuiltInCatalog {
             ],
             minDeviceMemoryGB: 16, contextLength: 32_768, cacheType: "q8_0", sampling: sampling(1, 20, 0.95, 0.05),
             thinks: true, experimental: true,
-            notes: "The engine of this version cannot read its PTQ1_0 weights: it can be downloaded, not loaded.",
+            notes:
+                "Its weights are rotated, which the engine of this version does not turn back: it can be downloaded, not loaded.",
             license: "Apache-2.0"),
         CatalogEntry(
             id: "qwen3.5-9b-iq4xs", name: "Qwen3.5 9B", family: "Qwen 3.5", parameters: "9B", quantization: "IQ4_XS",

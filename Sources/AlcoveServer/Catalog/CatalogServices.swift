@@ -9,15 +9,20 @@ package struct CatalogServices: Sendable {
     /// What the header of a model file says; throws the reason why it cannot be loaded.
     package let shape: @Sendable (_ path: String) throws -> ModelShape
     package let memory: @Sendable () -> DeviceMemory
+    /// For files that have to be written anew before they can be loaded.
+    package let repacker: ModelRepacker?
     /// How the engine can store keys and values; an entry that is meant for another storage takes 16 bits.
     package let cacheTypes: Set<String>
     /// The storage that is set for this device.
     package let cacheType: @Sendable () -> String
 
+    /// Takes a file of this device in.
+    package var imports: ModelImport { ModelImport(folder: store.folder, shape: shape, repacker: repacker) }
+
     package init(
         catalog: @escaping @Sendable () -> Catalog, store: ModelStore, downloads: Downloads,
         shape: @escaping @Sendable (_ path: String) throws -> ModelShape, cacheTypes: Set<String> = ["f16"],
-        cacheType: @escaping @Sendable () -> String = { "f16" },
+        cacheType: @escaping @Sendable () -> String = { "f16" }, repacker: ModelRepacker? = nil,
         memory: @escaping @Sendable () -> DeviceMemory = { .current }
     ) {
         self.catalog = catalog
@@ -25,6 +30,7 @@ package struct CatalogServices: Sendable {
         self.downloads = downloads
         self.shape = shape
         self.memory = memory
+        self.repacker = repacker
         self.cacheTypes = cacheTypes
         self.cacheType = cacheType
     }
@@ -41,16 +47,16 @@ package struct CatalogServices: Sendable {
     /// Whether an entry fits now, by its file's header when it is there and by the entry's own numbers before.
     package func fit(_ entry: CatalogEntry, _ status: ModelStore.Status, device: DeviceMemory) -> Fit {
         let shape = status.path.flatMap { path in try? self.shape(path) }
-        // A projector is loaded beside the weights.
-        let projector = entry.files.first {
-            $0.role == .projector && (!$0.isOptional || store.isComplete($0, in: entry))
+        // A projector is loaded beside the weights, and so is a model that guesses.
+        let beside = entry.files.filter {
+            $0.role != .weights && (!$0.isOptional || store.isComplete($0, in: entry))
         }
         let estimate = MemoryEstimate(
             shape: shape, bytes: entry.weights.bytes, context: entry.contextLength,
             cacheType: storage(for: entry.cacheType),
             cacheBytesPerToken: entry.cacheBytesPerToken)
         var whole = estimate
-        whole.weightBytes += projector?.bytes ?? 0
+        whole.weightBytes += beside.reduce(0) { $0 + $1.bytes }
         return Fit(minDeviceMemoryGB: entry.minDeviceMemoryGB, estimate: whole, device: device)
     }
 

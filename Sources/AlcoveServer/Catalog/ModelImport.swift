@@ -1,4 +1,4 @@
-internal import AlcoveCore
+package import AlcoveCore
 
 /// Takes a model file of this device into the models' folder: copied, or as a link to where it lies.
 package struct ModelImport: Sendable {
@@ -13,9 +13,14 @@ package struct ModelImport: Sendable {
     /// Throws the reason why a file cannot be loaded.
     private let shape: @Sendable (_ path: String) throws -> ModelShape
 
-    package init(folder: String, shape: @escaping @Sendable (_ path: String) throws -> ModelShape) {
+    private let repacker: ModelRepacker?
+
+    package init(
+        folder: String, shape: @escaping @Sendable (_ path: String) throws -> ModelShape, repacker: ModelRepacker? = nil
+    ) {
         self.folder = folder
         self.shape = shape
+        self.repacker = repacker
     }
 
     /// - Throws: what is wrong with the file in a sentence; nothing is left behind then.
@@ -32,20 +37,28 @@ package struct ModelImport: Sendable {
         }
         defer { free(real) }
         let source = String(cString: real)
-        _ = try shape(source)
+        let repackedBytes = try repacker?.bytes(source)
+        if repackedBytes == nil { _ = try shape(source) }
+        if repackedBytes != nil, !copies {
+            throw InputError(
+                code: "import_needs_copy",
+                message: "\(fileName(source)) cannot be used where it lies: its weights have to be written anew first.",
+                hint: "Take it in as a copy (\"copy\": true).")
+        }
         mkdir(folder, 0o700)
         var status = stat()
         guard stat(source, &status) == 0 else {
             throw InputError(code: "model_missing", message: "There is no model file at \(path).", place: .missing)
         }
-        let bytes = UInt64(status.st_size)
+        let bytes = repackedBytes ?? UInt64(status.st_size)
         let target = try freeName(for: fileName(source), of: status)
         if target.isThere, !(copies && isLink(target.path)) {
             return Imported(name: fileName(target.path), path: target.path, isCopy: false, bytes: bytes)
         }
         if copies {
             // Used where it lies until now: the copy takes the link's place, and its name.
-            try await copy(source, to: target.path, bytes: bytes, replacing: target.isThere)
+            try await copy(
+                source, to: target.path, bytes: bytes, replacing: target.isThere, repacks: repackedBytes != nil)
         } else if symlink(source, target.path) != 0 {
             throw failure(target.path, errno)
         }
@@ -75,14 +88,17 @@ package struct ModelImport: Sendable {
         return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFLNK
     }
 
-    private func copy(_ source: String, to target: String, bytes: UInt64, replacing: Bool) async throws {
+    private func copy(
+        _ source: String, to target: String, bytes: UInt64, replacing: Bool, repacks: Bool
+    ) async throws {
         let stop = StopSignal()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let isStarted = startThread(name: "alcove.import") {
                     continuation.resume(
                         with: Result {
-                            try self.copyNow(source, to: target, bytes: bytes, replacing: replacing, stop: stop)
+                            try self.copyNow(
+                                source, to: target, bytes: bytes, replacing: replacing, repacks: repacks, stop: stop)
                         })
                 }
                 if !isStarted { continuation.resume(throwing: self.failure(target, EAGAIN)) }
@@ -93,7 +109,7 @@ package struct ModelImport: Sendable {
     }
 
     private func copyNow(
-        _ source: String, to target: String, bytes: UInt64, replacing: Bool, stop: StopSignal
+        _ source: String, to target: String, bytes: UInt64, replacing: Bool, repacks: Bool, stop: StopSignal
     ) throws {
         var disk = statvfs()
         if statvfs(folder, &disk) == 0 {
@@ -105,10 +121,8 @@ package struct ModelImport: Sendable {
                     hint: "Make room, or use the file where it lies (\"copy\": false).", place: .space)
             }
         }
-        let staging = target + ".part"
-        let input = open(source, O_RDONLY | O_CLOEXEC)
-        guard input >= 0 else { throw failure(source, errno) }
-        defer { close(input) }
+        // Hidden, and named so that it can be read back for its check.
+        let staging = repacks ? "\(folder)/.\(fileName(target)).repacking.gguf" : target + ".part"
         let output = open(staging, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard output >= 0 else { throw failure(target, errno) }
         defer { close(output) }
@@ -119,6 +133,24 @@ package struct ModelImport: Sendable {
         }
         var hasMoved = false
         defer { if !hasMoved { unlink(staging) } }
+        if repacks, let repacker {
+            try repacker.write(source, staging, stop)
+            _ = try shape(staging)
+        } else {
+            try pour(source, into: output, target: target, stop: stop)
+        }
+        // A link is replaced in one step; anything else of that name that came in between stays.
+        let replaces = replacing && isLink(target)
+        guard fsync(output) == 0, (replaces ? rename : link)(staging, target) == 0 else {
+            throw failure(target, errno)
+        }
+        hasMoved = replaces
+    }
+
+    private func pour(_ source: String, into output: Int32, target: String, stop: StopSignal) throws {
+        let input = open(source, O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else { throw failure(source, errno) }
+        defer { close(input) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
         defer { buffer.deallocate() }
         while true {
@@ -135,12 +167,6 @@ package struct ModelImport: Sendable {
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
             }
         }
-        // A link is replaced in one step; anything else of that name that came in between stays.
-        let replaces = replacing && isLink(target)
-        guard fsync(output) == 0, (replaces ? rename : link)(staging, target) == 0 else {
-            throw failure(target, errno)
-        }
-        hasMoved = replaces
     }
 
     private func failure(_ path: String, _ code: Int32) -> InputError {
@@ -149,5 +175,21 @@ package struct ModelImport: Sendable {
             message: "\(path) cannot be taken in: \(Platform.describe(errno: code)).",
             hint: code == ENOSPC ? "Make room, or use the file where it lies (\"copy\": false)." : nil,
             place: code == ENOSPC ? .space : .host)
+    }
+}
+
+/// Writes files anew whose weights the engine cannot read as they are, without loss.
+package struct ModelRepacker: Sendable {
+    /// Bytes of the copy; nil when the file needs none. Throws why even a copy would be of no use.
+    package var bytes: @Sendable (_ path: String) throws -> UInt64?
+    /// Writes the copy and checks it.
+    package var write: @Sendable (_ path: String, _ target: String, _ stop: StopSignal) throws -> Void
+
+    package init(
+        bytes: @escaping @Sendable (_ path: String) throws -> UInt64?,
+        write: @escaping @Sendable (_ path: String, _ target: String, _ stop: StopSignal) throws -> Void
+    ) {
+        self.bytes = bytes
+        self.write = write
     }
 }

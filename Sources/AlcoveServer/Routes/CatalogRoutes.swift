@@ -133,8 +133,7 @@ struct CatalogRoutes: Sendable {
         if let copy = body["copy"], copy.bool == nil {
             throw InputError(code: "bad_copy", message: "\"copy\" should be true or false.")
         }
-        let imported = try await ModelImport(folder: catalog.store.folder, shape: catalog.shape).run(
-            path, copies: body["copy"]?.bool ?? true)
+        let imported = try await catalog.imports.run(path, copies: body["copy"]?.bool ?? true)
         return .json([
             "ok": true, "model": .string(imported.name), "path": .string(imported.path),
             "copied": .bool(imported.isCopy), "bytes": .integer(Int64(imported.bytes)),

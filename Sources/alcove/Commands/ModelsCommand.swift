@@ -15,7 +15,7 @@ enum ModelsCommand {
                 name: "--catalog", short: nil, value: nil,
                 help: "Only what can be downloaded, all of it; with --json as the host's catalogue has it."),
         ],
-        subcommands: [OptimizeCommand.command], runsAlone: true,
+        subcommands: [ImportCommand.command, OptimizeCommand.command], runsAlone: true,
         run: { invocation in
             let library = ModelLibrary(folders: Folders(root: invocation.text("--root")), resources: Resources())
             if invocation.has("--catalog") {

@@ -13,8 +13,13 @@ extension ModelLibrary {
         let store = ModelStore(folder: folders.models)
         return CatalogServices(
             catalog: { catalog }, store: store, downloads: Downloads(store: store, retries: retries),
-            shape: ModelLibrary.shape, cacheTypes: Set(CacheType.allCases.map(\.rawValue)), cacheType: cacheType)
+            shape: ModelLibrary.shape, cacheTypes: Set(CacheType.allCases.map(\.rawValue)), cacheType: cacheType,
+            repacker: ModelLibrary.repacker)
     }
+
+    private static let repacker = ModelRepacker(
+        bytes: { TernaryRepack.isNeeded($0) ? try TernaryRepack(path: $0).targetBytes : nil },
+        write: { try TernaryRepack(path: $0).write(to: $1, stop: $2) })
 
     /// What a file's header says of its size in memory; throws the reason why it cannot be loaded.
     private static let shape: @Sendable (String) throws -> ModelShape = { path in
