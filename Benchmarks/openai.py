@@ -27,6 +27,38 @@ class Host:
         connection = json.loads((Path(root) / "connection.json").read_text())
         self.address, self.token = connection["url"].removeprefix("http://"), connection["token"]
 
+    def call(self, method, path, body):
+        link = http.client.HTTPConnection(self.address)
+        link.request(method, path, json.dumps(body), {
+            "Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
+        answer = link.getresponse()
+        text = answer.read().decode()
+        link.close()
+        assert answer.status == 200, text
+        return text
+
+    def timed(self, path, body):
+        """Seconds to the first token, tokens a second after it by the clock of this side, and the last frame."""
+        link = http.client.HTTPConnection(self.address)
+        link.connect()
+        start = time.perf_counter()
+        link.request("POST", path, json.dumps(body), {
+            "Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
+        answer = link.getresponse()
+        assert answer.status == 200, answer.read()
+        first = last = done = None
+        for line in answer:
+            if not line.startswith(b"data: {"):
+                continue
+            if b'"token":' in line:
+                last = time.perf_counter()
+                first = first or last
+            else:
+                done = line
+        link.close()
+        done = json.loads(done[6:])
+        return first - start, (done["tokenCount"] - 1) / (last - first), done
+
     def stream(self, path, body, is_token):
         """Seconds to the first token, and tokens a second from there on."""
         link = http.client.HTTPConnection(self.address)

@@ -1,20 +1,30 @@
-"""Alcove beside llama-bench: the same library, file, threads and numbers of tokens, in one run.
+"""Alcove beside other programs: the same model file, threads and words, in one run, in turns.
 
-    python3 Benchmarks/peers.py .build/release/alcove MODEL.gguf [THREADS] [SHIPPED.gguf]
+    python3 Benchmarks/peers.py .build/release/alcove MODEL.gguf [--threads 2] [--runs 3] [--shipped SHIPPED.gguf] [--python]
 
-llama-bench is compiled from the source archive that the engine was built from, against the very library Alcove links
-(Scripts/bootstrap has fetched both). With SHIPPED.gguf, a file as its makers ship it, the ratio of the fast copy to
-llama-bench on that file is shown as well.
+- the engine (`alcove bench --only speeds`) and the host over HTTP (the page's route, its agent and store attached);
+- llama-bench, compiled from the source archive that the engine was built from, against the very library Alcove links
+  (Scripts/bootstrap has fetched both);
+- with --python llama-cpp-python of the same archive: built by pip into .deps/peers/python, once, in about ten minutes.
+
+llama-bench is run before and after, so that a machine that slows down meanwhile shows. With --shipped, a file as its makers
+ship it, the ratio of the fast copy to llama-bench on that file is shown as well.
 """
 
+import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+from openai import Host
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPS = ROOT / ".deps"
+READ, WRITE = 512, 128
 
 
 def manifest(key):
@@ -25,19 +35,23 @@ def manifest(key):
     raise SystemExit(f"Scripts/dependencies.txt has no {key}.")
 
 
+def archive():
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "alcove/files"
+    path = cache / manifest("llama_sha256") / manifest("llama_archive")
+    if not path.exists():
+        raise SystemExit(f"{path} is not there; run Scripts/bootstrap.")
+    return path
+
+
 def llama_bench():
     program = DEPS / "peers/llama-bench"
     library = DEPS / "llama.artifactbundle/linux/libllama-all.a"
     if program.exists() and program.stat().st_mtime > library.stat().st_mtime:
         return program
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "alcove/files"
-    archive = cache / manifest("llama_sha256") / manifest("llama_archive")
-    if not archive.exists():
-        raise SystemExit(f"{archive} is not there; run Scripts/bootstrap.")
     source = DEPS / "peers/source"
     source.mkdir(parents=True, exist_ok=True)
     subprocess.run(
-        ["tar", "xzf", archive, "-C", source, "--strip-components=3", "--wildcards", "*/vendor/llama.cpp/tools/llama-bench/*",
+        ["tar", "xzf", archive(), "-C", source, "--strip-components=3", "--wildcards", "*/vendor/llama.cpp/tools/llama-bench/*",
          "*/vendor/llama.cpp/common/*", "*/vendor/llama.cpp/include/*", "*/vendor/llama.cpp/ggml/include/*",
          "*/vendor/llama.cpp/vendor/*"], check=True)
     print("compiling llama-bench ...", file=sys.stderr)
@@ -47,47 +61,112 @@ def llama_bench():
     return program
 
 
-def peer(model, threads, runs=3):
-    """Tokens a second, reading 512 and writing 128."""
+def bench(model, threads, runs):
+    """Tokens a second of llama-bench, reading 512 and writing 128."""
     out = subprocess.run(
-        [llama_bench(), "-m", model, "-t", str(threads), "-p", "512", "-n", "128", "-r", str(runs), "-o", "json"],
+        [llama_bench(), "-m", model, "-t", str(threads), "-p", str(READ), "-n", str(WRITE), "-r", str(runs), "-o", "json"],
         capture_output=True, text=True, check=True).stdout
-    reading = writing = None
-    for row in json.loads(out):
-        speed = sorted(row["samples_ts"])[len(row["samples_ts"]) // 2]
-        if row["n_gen"] == 0:
-            reading = speed
-        else:
-            writing = speed
-    return reading, writing
+    rows = {row["n_gen"] == 0: statistics.median(row["samples_ts"]) for row in json.loads(out)}
+    return rows[True], rows[False]
 
 
-def ours(program, model, threads, *words):
+def engine(program, model, threads, runs):
     out = subprocess.run(
-        [program, "bench", "--json", "--model", model, "--threads", str(threads), *words], capture_output=True, text=True, check=True)
+        [program, "bench", "--json", "--model", model, "--threads", str(threads), "--runs", str(runs), "--only", "speeds"],
+        capture_output=True, text=True, check=True)
+    found = json.loads(out.stdout)
+    words = "1 thread" if threads == 1 else f"{threads} threads"
+    return found[f"reading {READ} tokens, {words}"], found[f"writing {WRITE} tokens, {words}"]
+
+
+def host(program, model, threads, runs):
+    """The host over HTTP: what the last frame of an answer tells of reading, and tokens that arrived a second."""
+    with tempfile.TemporaryDirectory() as root:
+        server = Host(program, model, root, threads)
+        try:
+            server.call("PATCH", "/api/agent/settings", {"speculativeDecoding": False})
+            reading, writing = [], []
+            for number in range(runs + 1):
+                words = f"Number {number}. " + f"the quick brown fox jumps over {number} " * 73
+                first, rate, done = server.timed("/api/chat", {
+                    "messages": [{"role": "user", "content": words}], "temperature": 0, "maxTokens": WRITE, "stopsRepetition": False})
+                if number:  # the first warms up
+                    reading.append((done["promptTokens"] - done["kvReusedTokens"]) / first)
+                    writing.append(rate)
+            return statistics.median(reading), statistics.median(writing)
+        finally:
+            server.process.terminate()
+            server.process.wait(30)
+
+
+PYTHON = """
+import json, statistics, sys, time
+from llama_cpp import Llama
+model, threads, runs, read, write = sys.argv[1], *map(int, sys.argv[2:])
+llama = Llama(model, n_ctx=1024, n_batch=512, n_threads=threads, n_threads_batch=threads, verbose=False, logits_all=False)
+reading, writing = [], []
+for number in range(runs + 1):
+    tokens = [(number * 31 + i * 7) % 40000 + 100 for i in range(read)]
+    llama.reset()
+    begun = time.perf_counter()
+    llama.eval(tokens)
+    middle = time.perf_counter()
+    for _ in range(write):
+        llama.eval([llama.sample(temp=0)])
+    end = time.perf_counter()
+    if number:
+        reading.append(read / (middle - begun)); writing.append(write / (end - middle))
+print(json.dumps([statistics.median(reading), statistics.median(writing)]))
+"""
+
+
+def python(model, threads, runs):
+    """llama-cpp-python's own `eval` and `sample`, one token after the other."""
+    venv = DEPS / "peers/python"
+    if not (venv / "bin/pip").exists():
+        subprocess.run(["python3", "-m", "venv", venv], check=True)
+    if subprocess.run([venv / "bin/python", "-c", "import llama_cpp"], capture_output=True).returncode:
+        print("building llama-cpp-python (about ten minutes, once) ...", file=sys.stderr)
+        subprocess.run([venv / "bin/pip", "install", "-q", archive()], check=True)
+    out = subprocess.run(
+        [venv / "bin/python", "-c", PYTHON, model, str(threads), str(runs), str(READ), str(WRITE)], capture_output=True, text=True, check=True)
     return json.loads(out.stdout)
 
 
 def main():
-    program, model = sys.argv[1:3]
-    threads = int(sys.argv[3]) if len(sys.argv) > 3 else os.cpu_count()
-    # One, the other, and the first again: a machine that slows down meanwhile shows.
-    before = peer(model, threads)
-    mine = ours(program, model, threads)
-    after = peer(model, threads)
-    reading, writing = ((a + b) / 2 for a, b in zip(before, after))
-    print(f"{Path(model).name}, {threads} threads; tokens a second")
-    print(f"  {'':10}{'Alcove':>10}{'llama-bench':>14}{'ratio':>8}{'its own drift':>16}")
-    for name, key, theirs, first, last in [
-        ("reading", "reading 512 tokens", reading, before[0], after[0]), ("writing", "writing 128 tokens", writing, before[1], after[1])]:
-        print(f"  {name:10}{mine[key]:10.1f}{theirs:14.1f}{mine[key] / theirs:8.2f}{last / first:16.2f}")
-    if len(sys.argv) > 4:
-        shipped = peer(sys.argv[4], threads)
-        print(f"  against {Path(sys.argv[4]).name}: reading {mine['reading 512 tokens'] / shipped[0]:.2f}x, writing {mine['writing 128 tokens'] / shipped[1]:.2f}x")
-    print("time to the first token:")
-    for name, row in mine.items():
-        if isinstance(row, dict):
-            print(f"  {name:34}{1000 * row['seconds']:8.0f} ms{row['reused']:7} of {row['prompt']} reused{row['timesCold']:8.1f}x")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("model")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--shipped", help="the model as its makers ship it, for the ratio of the fast copy to it")
+    parser.add_argument("--python", action="store_true", help="llama-cpp-python as well")
+    parser.add_argument("--json", action="store_true")
+    words = parser.parse_args()
+    model, threads, runs = words.model, words.threads, words.runs
+    before = bench(model, threads, runs)
+    rows = {"Alcove, engine": engine(words.program, model, threads, runs), "Alcove, HTTP and agent": host(words.program, model, threads, runs)}
+    if words.python:
+        rows["llama-cpp-python"] = python(model, threads, runs)
+    after = bench(model, threads, runs)
+    peer = tuple((a + b) / 2 for a, b in zip(before, after))
+    rows["llama-bench"] = peer
+    result = {name: {"reading": r, "writing": w, "readingRatio": r / peer[0], "writingRatio": w / peer[1]} for name, (r, w) in rows.items()}
+    result["llama-bench"]["drift"] = [b / a for a, b in zip(before, after)]
+    if words.shipped:
+        shipped = bench(words.shipped, threads, runs)
+        mine = rows["Alcove, engine"]
+        result["against " + Path(words.shipped).name] = {"readingRatio": mine[0] / shipped[0], "writingRatio": mine[1] / shipped[1]}
+    if words.json:
+        return print(json.dumps({"model": model, "threads": threads, "runs": runs, **result}, indent=2))
+    print(f"{Path(model).name}, {threads} threads; tokens a second and ratios to llama-bench, medians of {runs}")
+    print(f"  {'':28}{'reading ' + str(READ):>12}{'ratio':>8}{'writing ' + str(WRITE):>14}{'ratio':>8}")
+    for name, row in result.items():
+        numbers = f"{row['reading']:12.1f}{row['readingRatio']:8.2f}{row['writing']:14.1f}{row['writingRatio']:8.2f}" if "reading" in row else \
+            f"{'':12}{row['readingRatio']:8.2f}{'':14}{row['writingRatio']:8.2f}"
+        print(f"  {name:28}{numbers}")
+    print("  llama-bench after to before: reading {:.2f}, writing {:.2f}".format(*result["llama-bench"]["drift"]))
 
 
-main()
+if __name__ == "__main__":
+    main()
