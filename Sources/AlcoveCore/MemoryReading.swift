@@ -14,15 +14,20 @@ public struct MemoryReading: Sendable, Hashable {
     /// What this process may still take before the machine or its limit ends it.
     public var leftBytes: UInt64?
 
+    /// What this process may still take without pushing out pages of files that it reads from, as of weights that are mapped:
+    /// those count as free to the system. nil when the system does not say.
+    public var spareBytes: UInt64?
+
     public init(
         chargedBytes: UInt64, residentBytes: UInt64, machineTakenBytes: UInt64? = nil, limitBytes: UInt64? = nil,
-        leftBytes: UInt64? = nil
+        leftBytes: UInt64? = nil, spareBytes: UInt64? = nil
     ) {
         self.chargedBytes = chargedBytes
         self.residentBytes = residentBytes
         self.machineTakenBytes = machineTakenBytes
         self.limitBytes = limitBytes
         self.leftBytes = leftBytes
+        self.spareBytes = spareBytes
     }
 
     /// Whether so little is left that what only serves speed should be given back: a twentieth of what this process may have.
@@ -56,6 +61,7 @@ extension MemoryReading {
         if let total = machine["MemTotal"], let available = machine["MemAvailable"] {
             reading.machineTakenBytes = total - min(total, available)
             reading.leftBytes = available
+            reading.spareBytes = available - min(available, own["RssFile"] ?? 0)
         }
         // Kernels compare each limit with a count of its own.
         var limits: [(limit: UInt64, used: UInt64)] = []
@@ -69,6 +75,7 @@ extension MemoryReading {
         for (limit, used) in limits where limit < Platform.physicalBytes {
             reading.limitBytes = min(reading.limitBytes ?? .max, limit)
             reading.leftBytes = min(reading.leftBytes ?? .max, limit - min(limit, used))
+            reading.spareBytes = min(reading.spareBytes ?? .max, limit - min(limit, used))
         }
         return reading
     }

@@ -7,6 +7,15 @@ public enum CacheType: String, Sendable, CaseIterable {
     case eightBits = "q8_0"
     case fourBits = "q4_0"
 
+    /// Bits of a number, scales included.
+    package var bits: Double {
+        switch self {
+        case .f16: 16
+        case .eightBits: 8.5
+        case .fourBits: 4.5
+        }
+    }
+
     var raw: ggml_type {
         switch self {
         case .f16: GGML_TYPE_F16

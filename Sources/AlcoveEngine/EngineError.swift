@@ -8,6 +8,10 @@ public enum EngineError: UserFacingError, Equatable {
     case loadFailed(path: String, reason: String)
     case loadCancelled(path: String)
     case contextFailed(cells: Int, bytes: UInt64, reason: String)
+    /// The weights and the shortest chat are more than may be taken.
+    case tooLittleMemory(path: String, weights: UInt64, context: UInt64, free: UInt64)
+    /// A chat has grown beyond what may be taken.
+    case noMemoryForContext(tokens: Int, needed: UInt64, free: UInt64)
     case promptTooLong(tokens: Int, limit: Int)
     case emptyPrompt
     case decodeFailed(status: Int32, reason: String)
@@ -32,6 +36,8 @@ public enum EngineError: UserFacingError, Equatable {
         case .loadFailed: "model_load_failed"
         case .loadCancelled: "model_load_cancelled"
         case .contextFailed: "context_failed"
+        case .tooLittleMemory: "model_needs_memory"
+        case .noMemoryForContext: "context_needs_memory"
         case .promptTooLong: "prompt_too_long"
         case .emptyPrompt: "prompt_empty"
         case .decodeFailed: "decode_failed"
@@ -53,6 +59,11 @@ public enum EngineError: UserFacingError, Equatable {
         case .loadCancelled(let path): "Loading \(path) was cancelled."
         case .contextFailed(let cells, let bytes, let reason):
             "There is no room for a context of \(cells) tokens (about \(bytes / 1_000_000) MB): \(reason)."
+        case .tooLittleMemory(let path, let weights, let context, let free):
+            "\(GGUFName.ofFile(path)) needs \(ByteCount.text(weights + context)) of memory (\(ByteCount.text(weights)) of "
+                + "weights, \(ByteCount.text(context)) for the shortest chat), and \(ByteCount.text(free)) are free."
+        case .noMemoryForContext(let tokens, let needed, let free):
+            "A chat of \(tokens) tokens needs \(ByteCount.text(needed)) of memory, and \(ByteCount.text(free)) are free."
         case .promptTooLong(let tokens, let limit): "The chat needs \(tokens) tokens and the model holds \(limit)."
         case .emptyPrompt: "The prompt is empty."
         case .decodeFailed(let status, let reason): "The model stopped computing (status \(status)): \(reason)."
@@ -73,7 +84,7 @@ public enum EngineError: UserFacingError, Equatable {
         switch self {
         case .modelMissing: .missing
         case .modelUnreadable, .loadFailed, .crashedBefore: .data
-        case .contextFailed: .space
+        case .contextFailed, .tooLittleMemory, .noMemoryForContext: .space
         case .promptTooLong, .emptyPrompt: .request
         case .cannotWrite, .noEmbeddings, .ranksOnly, .emptyInput, .inputTooLong: .request
         case .loadCancelled, .unloaded: .busy
@@ -91,6 +102,9 @@ public enum EngineError: UserFacingError, Equatable {
         case .noEmbeddings, .ranksOnly:
             "Load an embedding model, such as a GGUF file of nomic-embed-text, bge or Qwen3-Embedding."
         case .inputTooLong: "Cut it into shorter pieces."
+        case .tooLittleMemory: "Close other programs, or choose a smaller model: `alcove models` says what fits."
+        case .noMemoryForContext:
+            "Close other programs, begin a new chat, or keep keys and values in fewer bits (setting kvCacheDtype)."
         case .contextFailed: "Choose a smaller --context, or a smaller model."
         case .promptTooLong: "Begin a new chat, shorten the message, or give the model a larger --context."
         case .decodeFailed: "Load the model again; if it happens again, choose another file."

@@ -14,7 +14,9 @@ final class EngineLoop: Sendable {
         /// sequence's memory only between contexts with equally many ("n_stream mismatch").
         var sequences = usualSequences
         static let usualSequences = 3
-        var cacheType = CacheType.f16
+        var cacheType: CacheType
+        /// Asked before the context becomes larger.
+        var admission: MemoryAdmission
         /// Memory for tokens grows in steps of this many.
         var cellStep = 2048
         /// Where checkpoints outlive the program; nil keeps them in memory only.
@@ -22,6 +24,8 @@ final class EngineLoop: Sendable {
         var prefixes = PrefixStore.Limits()
         /// Drafts whatever it costs, also beside other answers.
         var alwaysSpeculates = false
+        /// What guesses ahead for this model.
+        var draft: ModelHandle?
         /// Between steps the thread waits while it is closed.
         var gate: ComputeGate?
     }
@@ -120,10 +124,11 @@ final class EngineLoop: Sendable {
 
     /// Tells others what is being done.
     private func publish(_ scheduler: Scheduler) {
-        let (running, waiting) = (scheduler.running, scheduler.waiting.count)
+        let (running, waiting, places) = (scheduler.running, scheduler.waiting.count, scheduler.places)
         published.withLock { queue in
             queue.running = running
             queue.waiting = waiting
+            queue.places = places
         }
     }
 }

@@ -8,6 +8,8 @@ final class Generation {
         case odds(TokenOdds)
         /// A token the model chose. What is answered ends the generation.
         case token(Token)
+        /// A sentence for the person.
+        case notice(String)
         case finished(FinishReason, Usage)
         case failed(EngineError)
     }
@@ -41,7 +43,7 @@ final class Generation {
     /// The token chosen last, not computed yet.
     var next: Token?
     /// What was guessed to follow `next`, in the batch under way.
-    var draft: PromptLookup.Draft?
+    var draft: Draft?
     /// Where the logits of the batch under way will be.
     var logitsIndex: Int32 = -1
 
@@ -71,6 +73,8 @@ final class Generation {
     var isReadingPrompt: Bool { next == nil }
 
     func report(_ odds: TokenOdds) { _ = output(.odds(odds)) }
+
+    func note(_ sentence: String) { _ = output(.notice(sentence)) }
 
     func report(done: Int) { _ = output(.promptProgress(done: done, total: prompt.count)) }
 

@@ -26,12 +26,18 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         package var keptBytes: Int?
         /// Memory for tokens grows in steps of this many; nil is the usual step.
         package var cellStep: Int?
+        /// What may still be taken of memory; nil is what the system says.
+        package var spareBytes: (@Sendable () -> UInt64?)?
         /// What this process may have, for how much is kept; nil is what the system says.
         package var ownBytes: UInt64?
         /// The program that serves `TemplateWorker`: a template is tried and rendered there. nil trusts every template.
         public var templateWorker: [String]?
         /// Nothing is computed while it is closed.
         public var gate: ComputeGate?
+        /// A smaller model with the same tokens, whose guesses are computed in one go; nil guesses from the chat alone.
+        public var draft: String?
+        /// Whether a draft model that cannot guess for this one is an error; otherwise it is told and not used.
+        public var needsDraft = false
         /// What changes the model, in this order.
         public var adapters: [Adapter] = []
 
@@ -46,7 +52,7 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
     let vocabulary: Vocabulary
     /// How vectors of texts are made, where the model makes them.
     let embeddingPooling: llama_pooling_type?
-    private let template: ChatTemplate
+    let template: ChatTemplate
     /// Rendering and tokenising take milliseconds: not on the engine's thread, and not on the shared pool.
     private let prompts = DispatchQueue(label: "alcove.prompts")
     /// The prompt measured last: mostly the next to generate from. Used on `prompts` only.
@@ -92,12 +98,16 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         guard access(path, R_OK) == 0 else {
             throw EngineError.modelUnreadable(path: path, reason: Platform.describe(errno: errno))
         }
-        if !options.adapters.isEmpty {
-            let header = try GGUFHeader(path: path)
-            for adapter in options.adapters { try adapter.check(against: header) }
-        }
+        let header = try GGUFHeader(path: path)
+        for adapter in options.adapters { try adapter.check(against: header) }
+        var notices: [String] = []
+        let draftPath = try LlamaEngine.usableDraft(options, for: header, &notices)
+        var admission = try MemoryAdmission(header, options, vocabularyOnly: vocabularyOnly, draft: draftPath)
+        try admission.checkLoad(path)
+        let before = admission.measured
         let model = try ModelHandle(path: path, vocabularyOnly: vocabularyOnly, progress: progress)
         try model.load(options.adapters)
+        let draft = try draftPath.flatMap { try LlamaEngine.loadDraft($0, for: model, options, &notices) }
         if let byte = llama_model_get_vocab(model.raw).flatMap(Vocabulary.missingByte) {
             throw EngineError.loadFailed(
                 path: path, reason: "its vocabulary cannot spell every text, it has no token for the byte \(byte)")
@@ -106,7 +116,6 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         self.vocabulary = vocabulary
         embeddingPooling = model.pooling
 
-        var notices: [String] = []
         let source = model.chatTemplate
         if source == nil {
             notices.append(
@@ -119,9 +128,14 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         template = try ChatTemplate(source: source ?? ChatTemplate.chatML, bos: bos, eos: eos, worker: worker)
 
         let trained = Int(llama_model_n_ctx_train(model.raw))
-        let wanted = options.contextLength ?? min(max(trained, 512), 8192)
+        var wanted = options.contextLength ?? min(max(trained, 512), 8192)
         if trained > 0, wanted > trained {
             notices.append("The model was made for \(trained) tokens; beyond that its answers may fall apart.")
+        }
+        let fitting = before.tokens(wanted: wanted)
+        if fitting < wanted {
+            notices.append(before.shortened(to: fitting, wanted: wanted))
+            wanted = fitting
         }
         var description = LlamaEngine.describe(model, path: path, contextLength: wanted, trained: trained)
         if let sampling = options.sampling { description.sampling = sampling }
@@ -132,13 +146,16 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
                 "Keys and values cannot be kept as \(cacheType.rawValue) with this model (\(reason)), so they take 16 bits."
             )
             cacheType = .f16
+            admission = try MemoryAdmission(header, options, cacheType: .f16, draft: draftPath)
         }
         self.notices = notices
-        var loopOptions = EngineLoop.Options(contextLength: wanted, threads: LlamaEngine.threads(options.threads))
-        loopOptions.cacheType = cacheType
+        var loopOptions = EngineLoop.Options(
+            contextLength: wanted, threads: LlamaEngine.threads(options.threads), cacheType: cacheType,
+            admission: admission)
         loopOptions.sequences = max(1, options.sequences)
         loopOptions.alwaysSpeculates = options.alwaysSpeculates
         loopOptions.gate = options.gate
+        loopOptions.draft = draft
         if let step = options.cellStep { loopOptions.cellStep = step }
         if let bytes = options.ownBytes { loopOptions.prefixes = PrefixStore.Limits(memory: bytes) }
         if let bytes = options.keptBytes { loopOptions.prefixes.bytes = bytes }
@@ -318,6 +335,7 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
                     for event in events { continuation.yield(event) }
                     stoppedByText = stopped
                     return stopped ? .stop : thinking.isSpent(by: events) ? .thinkingBudget : nil
+                case .notice(let sentence): continuation.yield(.notice(sentence))
                 case .finished(let reason, let usage):
                     for event in reader.finish(stopped: stoppedByText) { continuation.yield(event) }
                     if sampler.hasLostGrammar {
@@ -330,47 +348,5 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
                 }
                 return nil
             })
-    }
-
-    /// Tokens of a conversation or a text as the engine would compute them; for `alcove plumbing tokenize`.
-    public func tokenize(
-        _ messages: [Message], addsGenerationPrompt: Bool = true
-    ) throws -> (tokens: [Int32], controlPositions: [Int]) {
-        let prompt = try template.render(
-            Conversation(messages: messages, addsGenerationPrompt: addsGenerationPrompt))
-        let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: prompt.parts)
-        return (result.tokens, result.controlPositions)
-    }
-
-    /// Tokens of a text in which every control token's spelling is that token, as in a template's own text.
-    public func tokenize(text: String) -> (tokens: [Int32], controlPositions: [Int]) {
-        let result = PromptTokenizer(vocabulary: vocabulary).tokens(of: [
-            RenderedPrompt.Part(text: text, isInput: false)
-        ])
-        return (result.tokens, result.controlPositions)
-    }
-
-    private static func describe(
-        _ model: ModelHandle, path: String, contextLength: Int, trained: Int
-    ) -> ModelDescription {
-        let file = path.split(separator: "/").last.map(String.init) ?? path
-        return ModelDescription(
-            id: file, name: model.metadata("general.name") ?? file,
-            architecture: model.metadata("general.architecture") ?? "unknown", contextLength: contextLength,
-            trainedContextLength: trained, parameterCount: llama_model_n_params(model.raw),
-            fileBytes: llama_model_size(model.raw), sampling: sampling(model))
-    }
-
-    /// What the file says of its own sampling (the `general.sampling` keys of GGUF).
-    private static func sampling(_ model: ModelHandle) -> SamplingOptions {
-        var options = SamplingOptions()
-        func number(_ key: String, _ range: ClosedRange<Float>) -> Float? {
-            model.metadata("general.sampling.\(key)").flatMap { Float($0) }.flatMap { range.contains($0) ? $0 : nil }
-        }
-        if let value = number("temp", 0...5) { options.temperature = value }
-        if let value = number("top_k", 0...1000) { options.topK = Int(value) }
-        if let value = number("top_p", 0...1) { options.topP = value }
-        if let value = number("min_p", 0...1) { options.minP = value }
-        return options
     }
 }

@@ -10,6 +10,15 @@ public enum ModelFile {
         try ModelFileSummary(header).checkLoadable(header)
     }
 
+    /// Refuses what would not fit even once everything this process holds was given back.
+    ///
+    /// - Throws: `EngineError.tooLittleMemory` with both numbers.
+    public static func checkMemory(_ path: String, cacheType: CacheType = .f16) throws {
+        let reading = MemoryReading.current
+        let admission = MemoryAdmission(need: try MemoryNeed(header(path), cacheType: cacheType)) { reading.spareBytes }
+        try admission.checkLoad(path, returning: reading.residentBytes)
+    }
+
     /// One line: architecture, parameters, quantisation, context.
     public static func about(_ path: String) throws -> String {
         let header = try header(path)

@@ -1,8 +1,11 @@
 """The numbers for which systems end programs, and giving back what only serves speed; under a simulated limit."""
 
+import re
 import resource
+import shutil
 import sys
 
+import program
 import pytest
 
 
@@ -91,3 +94,75 @@ def test_without_a_model_there_is_nothing_to_give_back(serve):
     host = serve("--port", 0, "--no-model").wait()
     assert host.json("/api/agent/memory/release", "POST", {})[1]["freedBytes"] == 0
     assert engine(host)["chargedBytes"] > 0
+
+
+def limit_to(host, spare):
+    """Leaves the host this much more than it has now."""
+    limit = (kilobytes(host, "VmData") << 10) + spare
+    resource.prlimit(host.process.pid, resource.RLIMIT_DATA, (limit, limit))
+
+
+def turn(host, words, **rest):
+    """The text and the last frame of an answer."""
+    status, frames = host.chat(
+        host.session()["sessionId"], [{"role": "user", "content": words}], temperature=0, **{"maxTokens": 8, **rest})
+    assert status == 200, frames
+    return "".join(frame.get("token", "") for frame in frames), frames[-1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are Linux's prlimit")
+def test_a_chat_grows_as_far_as_memory_allows_and_is_refused_in_numbers(serve, model):
+    host = serve("--port", 0, "--model", model, "--context", 8192).wait()
+    host.wait_for_model()
+    wait_for(host, "after loading")
+    short = "What is the capital of France? Answer in one word."
+    first, _ = turn(host, short)
+    assert host.json("/api/queue/status")[1]["places"] == 3
+    wait_for(host, "after a turn")
+    limit_to(host, 40 << 20)
+
+    # There is no memory for three chats of this length, and there is for one.
+    _, done = turn(host, "one two three four " * 520)
+    assert 2_048 < done["promptTokens"] < 4_000 and not done["error"]
+    assert host.json("/api/queue/status")[1]["places"] == 1
+
+    status, refused = host.chat(
+        host.session()["sessionId"], [{"role": "user", "content": "one two three four " * 1_700}], temperature=0, maxTokens=8)
+    assert status == 507 and refused["code"] == "context_needs_memory", refused
+    assert re.fullmatch(r"A chat of 8192 tokens needs 340 MB of memory, and \d+ MB are free\.", refused["error"])
+
+    # Whatever was refused, short chats go on.
+    assert turn(host, short)[0] == first
+    assert host.process.poll() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are Linux's prlimit")
+def test_a_model_that_does_not_fit_costs_nobody_the_one_that_answers(serve, model, root):
+    host = serve("--port", 0, "--no-model").wait()
+    host.json("/api/agent/settings", "PATCH", {"prefixCacheWarm": False})
+    assert host.json("/api/models/load", "POST", {"model": model})[0] == 200
+    shutil.copy(model, root / "models/big.gguf")
+    # Weights are there and no context yet: all of it given back is less than weights and a context.
+    limit_to(host, 1 << 20)
+    status, body = host.json("/api/models/load", "POST", {"model": "big.gguf"})
+    assert status == 507 and body["code"] == "model_needs_memory", body
+    assert body["error"].startswith("big.gguf needs ") and body["error"].endswith(" are free.")
+    assert engine(host)["state"] == "Loaded" and engine(host)["id"] != "big.gguf"
+    assert host.process.poll() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux counts data against a limit")
+def test_a_start_without_memory_for_the_model_says_so(root, model, tmp_path, monkeypatch):
+    """`ulimit -d`: the host is there, the model is not, and both numbers are told."""
+    script = tmp_path / "limited"
+    script.write_text(f'#!/bin/sh\nulimit -d 225280\nexec "{program.PROGRAM}" "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(program, "PROGRAM", str(script))
+    host = program.Host(root, "--threads", "1", "--port", 0, "--model", model).wait()
+    try:
+        found = host.wait_for_model()
+        assert found["state"] == "Failed"
+        assert "SmolLM2-135M-Instruct.Q8_0.gguf needs 26" in found["error"] and " MB for the shortest chat), and " in found["error"]
+        assert host.request("/health")[0] == 200
+    finally:
+        host.stop()

@@ -11,6 +11,8 @@ struct KeptStates {
 
     /// Whether the memory of the model can be cut anywhere.
     private let cutsExactly: Bool
+    /// Whether checkpoints are of the shape that the next start will have, and so of use on disk.
+    var isStored = true
 
     init(limits: PrefixStore.Limits, files: CheckpointFiles?, cutsExactly: Bool) {
         self.cutsExactly = cutsExactly
@@ -42,7 +44,7 @@ struct KeptStates {
 
     mutating func keepCheckpoint(_ tokens: [Token], _ state: [UInt8]) {
         inMemory.keep(tokens, state, .checkpoint)
-        guard let files, !state.isEmpty else { return }
+        guard let files, isStored, !state.isEmpty else { return }
         writing.async { files.write(tokens, state) }
     }
 
@@ -67,6 +69,7 @@ struct KeptStates {
 
     /// Reads a checkpoint from disk when it is the best there is for a prompt.
     private mutating func takeFromDisk(for prompt: [Token], longerThan live: Int) {
+        guard isStored else { return }
         let known = inMemory.best(for: prompt, cutsExactly: cutsExactly)?.count ?? 0
         let fitting = stored.indices.filter {
             let tokens = stored[$0].tokens

@@ -3,7 +3,7 @@ internal import AlcoveCore
 /// What becomes of what was computed: tokens, guesses that came true, ends.
 extension Scheduler {
     /// What may follow the token that is computed next; nil when a guess is not worth its rows.
-    func draft(for generation: Generation, in index: Int, isAlone: Bool) -> PromptLookup.Draft? {
+    func draft(for generation: Generation, in index: Int, isAlone: Bool) -> Draft? {
         // A guess that fails must be cut off again; beside other answers it would cost them time.
         guard generation.speculates, model.cutsExactly, isAlone || options.alwaysSpeculates, let context,
             let last = generation.next
@@ -12,12 +12,23 @@ extension Scheduler {
         let room = min(
             min(context.shape.cells, options.contextLength) - held,
             generation.maxTokens - generation.usage.completionTokens)
-        guard
-            let found = PromptLookup.draft(
-                after: slots[index].tokens, last, count: SpeculationGovernor.lengths.max() ?? 0)
+        let tokens = slots[index].tokens
+        let found = PromptLookup.draft(after: tokens, last, count: SpeculationGovernor.lengths.max() ?? 0)
+        // What costs nothing goes first; two tokens in common are less than what a model thinks.
+        if let found, found.source == .threeTokens || drafter == nil {
+            let length = min(governor.length(of: found.source), room)
+            if length > 0 { return Draft(tokens: Array(found.tokens.prefix(length)), source: found.source) }
+        }
+        // It keeps one sequence, so it guesses for one answer at a time.
+        guard let drafter, isAlone else { return nil }
+        let length = min(governor.length(of: .model), room)
+        guard length > 0,
+            let guess = drafter.draft(
+                after: tokens, last, count: length, cells: context.shape.cells, vocabularySize: vocabulary.count,
+                stop: generation.stop)
         else { return nil }
-        let length = min(governor.length(matched: found.matched), room)
-        return length > 0 ? PromptLookup.Draft(tokens: Array(found.tokens.prefix(length)), matched: found.matched) : nil
+        if let cost = guess.cost { governor.took(cost) }
+        return Draft(tokens: guess.tokens, source: .model)
     }
 
     /// Takes the next token, and as many more as were drafted and are what the sampler chooses itself.
@@ -34,9 +45,9 @@ extension Scheduler {
             generation.logitsIndex += 1
             choose(index)
         }
-        guard let matched = generation.draft?.matched else { return }
+        guard let source = generation.draft?.source else { return }
         generation.draft = nil
-        governor.took(accepted, of: draft.count, matched: matched)
+        governor.took(accepted, of: draft.count, source: source)
         if accepted < draft.count { _ = context?.cut(index, to: slots[index].tokens.count) }
     }
 

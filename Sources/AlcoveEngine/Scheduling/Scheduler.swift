@@ -23,6 +23,8 @@ final class Scheduler {
     var slots: [Slot] = []
     var kept: KeptStates
     var governor: SpeculationGovernor
+    /// What guesses beside the chat's own words, where a draft model was loaded.
+    let drafter: DraftModel?
     var pieceSize = PieceSize()
     /// Called when an answer has given its place up, before it tells its end: whoever hears of that may look at once.
     var placeIsFree: () -> Void = {}
@@ -34,6 +36,7 @@ final class Scheduler {
         self.cancellation = cancellation
         kept = KeptStates(limits: options.prefixes, files: options.checkpoints, cutsExactly: model.cutsExactly)
         governor = SpeculationGovernor(always: options.alwaysSpeculates)
+        drafter = options.draft.map { DraftModel(model: $0, threads: options.threads, cancellation: cancellation) }
     }
 
     var isComputing: Bool { slots.contains { $0.generation != nil } }
@@ -75,6 +78,7 @@ final class Scheduler {
         waiting = []
         slots = []
         context = nil
+        _ = drafter?.giveBack()
         kept.end()
     }
 
@@ -83,22 +87,33 @@ final class Scheduler {
     func admit() {
         while let next = nextWaiting {
             let generation = waiting[next]
-            if slots.count(where: { $0.generation != nil }) >= options.sequences {
+            if slots.count(where: { $0.generation != nil }) >= places {
                 // What nobody waits for gives its place up, and can go on later from what it read.
-                guard
-                    let other = slots.firstIndex(where: { ($0.generation?.priority ?? .normal) < generation.priority })
-                else { return }
+                guard let other = background(below: generation.priority) else { return }
                 end(other, .cancelled)
             }
-            waiting.remove(at: next)
             do throws(EngineError) {
-                try makeRoom(for: generation)
+                switch try room(for: generation) {
+                case .there: break
+                case .shape(let shape): try reshape(to: shape)
+                case .later:
+                    // What nobody waits for makes room as it makes place.
+                    guard let other = background(below: generation.priority) else { return }
+                    end(other, .cancelled)
+                    continue
+                }
+                waiting.remove(at: next)
             } catch {
+                waiting.remove(at: next)
                 generation.fail(error)
                 continue
             }
             place(generation)
         }
+    }
+
+    private func background(below priority: GenerationPriority) -> Int? {
+        slots.firstIndex { ($0.generation?.priority ?? .normal) < priority }
     }
 
     /// The first of those that go first.

@@ -2,12 +2,6 @@ internal import AlcoveCore
 
 /// Guesses how a sequence goes on from what it said before: answers quote what they were asked about.
 enum PromptLookup {
-    struct Draft: Equatable {
-        var tokens: [Token]
-        /// How many tokens the place it comes from has in common with the sequence's end: 3, or else 2.
-        var matched: Int
-    }
-
     /// What followed the newest earlier place that reads like the end of the sequence; nil when there is none.
     ///
     /// - Parameters:
@@ -25,7 +19,7 @@ enum PromptLookup {
                 draft.append(source == tokens.count ? last : draft[source - tokens.count - 1])
             }
         }
-        return Draft(tokens: draft, matched: place.matched)
+        return Draft(tokens: draft, source: place.matched >= 3 ? .threeTokens : .twoTokens)
     }
 
     /// Where the newest place ends that reads like the last 3 tokens, else the last 2.

@@ -28,8 +28,10 @@ struct SpeculationGovernor {
         var chance: Double { min(accepted / tried, 0.98) }
     }
 
-    /// For places that match in 2 tokens, and in 3.
-    private var records: [Record] = [.hopeful, .hopeful]
+    /// One for each source of drafts.
+    private var records = Draft.Source.allCases.map { _ in Record.hopeful }
+    /// The last few times that a draft model took for a token.
+    private var draftTimes: [Double] = []
     /// The last few times of a step, by rows.
     private var times: [Int: [Double]] = [:]
     private var sincePlain = 0
@@ -47,15 +49,16 @@ struct SpeculationGovernor {
     }
 
     /// Length of the draft to compute; 0 is none.
-    mutating func length(matched: Int) -> Int {
-        let index = matched >= 3 ? 1 : 0
+    mutating func length(of source: Draft.Source) -> Int {
+        let index = source.rawValue
         if always { return records[index].chance > 0.85 ? 7 : 3 }
         guard let plain = cost(rows: 1), sincePlain < SpeculationGovernor.mostWithoutPlain else { return 0 }
         guard records[index].parked == 0 else { return 0 }
         let chance = records[index].chance
         func gain(_ length: Int) -> Double {
             let expected = (chance - pow(chance, Double(length + 1))) / (1 - chance)
-            return (1 + expected) * plain / guess(rows: length + 1, plain: plain)
+            let drafting = source == .model ? draftCost(plain: plain) * Double(length) : 0
+            return (1 + expected) * plain / (guess(rows: length + 1, plain: plain) + drafting)
         }
         let best = SpeculationGovernor.lengths.max { gain($0) < gain($1) } ?? 0
         if gain(best) >= SpeculationGovernor.margin { return best }
@@ -80,9 +83,15 @@ struct SpeculationGovernor {
         for index in records.indices where records[index].parked > 0 { records[index].parked -= 1 }
     }
 
+    /// A draft model has guessed.
+    mutating func took(_ cost: DraftModel.Cost) {
+        draftTimes.append(Double(cost.nanoseconds) / Double(max(1, cost.tokens)))
+        if draftTimes.count > 9 { draftTimes.removeFirst() }
+    }
+
     /// A draft was computed.
-    mutating func took(_ accepted: Int, of drafted: Int, matched: Int) {
-        let index = matched >= 3 ? 1 : 0
+    mutating func took(_ accepted: Int, of drafted: Int, source: Draft.Source) {
+        let index = source.rawValue
         records[index].accepted = 0.8 * records[index].accepted + Double(accepted)
         records[index].tried = 0.8 * records[index].tried + Double(accepted) + (accepted < drafted ? 1 : 0)
         if accepted == drafted { records[index].losses = 0 }
@@ -92,6 +101,11 @@ struct SpeculationGovernor {
     private func cost(rows: Int) -> Double? {
         guard let list = times[rows], list.count >= (rows == 1 ? 3 : 1) else { return nil }
         return list.sorted()[list.count / 2]
+    }
+
+    /// What a token of a draft model costs; before it is known, a fifth of a plain step.
+    private func draftCost(plain: Double) -> Double {
+        draftTimes.isEmpty ? plain / 5 : draftTimes.sorted()[draftTimes.count / 2]
     }
 
     /// What a step costs, or what it cost on the machine this was written on, in plain steps.

@@ -27,22 +27,6 @@ package struct DeviceMemory: Sendable, Hashable {
         return DeviceMemory(physicalBytes: pages * size, freeBytes: available)
     }
 
-    private static var available: UInt64? {
-        #if os(Linux)
-        let descriptor = open("/proc/meminfo", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 4_096)
-        let count = read(descriptor, &bytes, bytes.count)
-        guard count > 0 else { return nil }
-        for line in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        where line.hasPrefix("MemAvailable:") {
-            return line.split(separator: " ").dropFirst().first.flatMap { UInt64($0) }.map { $0 << 10 }
-        }
-        return nil
-        #else
-        // Darwin tells a program on a phone its own limit, and a Mac nothing that could be promised.
-        return nil
-        #endif
-    }
+    /// Darwin tells a program on a phone its own limit, and a Mac nothing that could be promised.
+    private static var available: UInt64? { MemoryReading.current.leftBytes }
 }

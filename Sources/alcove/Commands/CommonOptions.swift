@@ -20,7 +20,11 @@ enum CommonOptions {
     static let lora = Command.Option(
         name: "--lora", short: nil, value: "FILE[:SCALE]",
         help: "A LoRA adapter (GGUF) of the model, and how strongly it acts. Default: 1, as it was trained.")
-    static let engine = [model, context, threads, lora] + RemoteOptions.all
+    static let draft = Command.Option(
+        name: "--draft", short: nil, value: "NAME|FILE",
+        help: "A smaller model of the same family that guesses ahead for it. Default: the one of the catalogue, if any."
+    )
+    static let engine = [model, context, threads, lora, draft] + RemoteOptions.all
 
     static let maxTokens = Command.Option(
         name: "--max-tokens", short: "n", value: "N", help: "Most tokens of the answer.")
@@ -54,12 +58,22 @@ enum CommonOptions {
             adapter.path = Folders.absolute(adapter.path)
             return adapter
         }
+        if let name = invocation.text("--draft") {
+            let library = ModelLibrary(
+                folders: folders ?? Folders(root: invocation.text("--root")), resources: resources)
+            loader.draft = try library.path(named: name)
+        }
         if let folders {
             let library = ModelLibrary(folders: folders, resources: resources)
             loader.entry = { path in
                 // A fast copy is its original, only quicker.
                 let original = library.fastCopies.copy(ofFile: path)?.originalPath ?? path
                 return library.catalog.entry(ofFile: original, in: ModelStore(folder: folders.models))?.entry
+            }
+            let store = ModelStore(folder: folders.models)
+            loader.draftOfEntry = { entry in
+                entry.files.first { $0.role == .draft && store.isComplete($0, in: entry) }
+                    .map { store.path(of: $0, in: entry) }
             }
         }
         return loader

@@ -54,7 +54,9 @@ enum ServeCommand {
         let remote = loader.remote
         let check: ModelHost.Check = { path in
             if let remote { return try RemoteOptions.check(path, remote) }
-            if script == nil { try ModelFile.check(path) }
+            if script != nil { return }
+            try ModelFile.check(path)
+            try ModelFile.checkMemory(path, cacheType: CacheType(rawValue: board.current.cacheType) ?? .f16)
         }
         let model = ModelHost(check: check, remoteHost: script == nil ? remote?.endpoint.host : nil, gate: gate) {
             path, progress in

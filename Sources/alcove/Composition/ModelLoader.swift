@@ -20,6 +20,11 @@ struct ModelLoader: Sendable {
     /// Nothing is computed while it is closed.
     var gate: ComputeGate?
 
+    /// What guesses ahead for every model, instead of what the catalogue has for one.
+    var draft: String?
+    /// The draft model of an entry, when it is on this device.
+    var draftOfEntry: @Sendable (_ entry: CatalogEntry) -> String? = { _ in nil }
+
     /// What changes every model that is loaded, instead of what the catalogue names for one.
     var adapter: Adapter?
 
@@ -32,7 +37,7 @@ struct ModelLoader: Sendable {
         return options
     }
 
-    /// - Throws: `GGUFError`, `EngineError`, `TemplateError`, `RemoteError`: each a sentence.
+    /// - Throws: `GGUFError`, `EngineError`, `DraftError`, `TemplateError`, `RemoteError`: each a sentence.
     ///
     /// - Parameters:
     ///   - context: Most tokens of a chat; nil is as the model was made.
@@ -58,6 +63,8 @@ struct ModelLoader: Sendable {
         options.gate = gate
         options.sampling = entry?.sampling ?? ModelLoader.sampling(ofFile: path)
         options.adapters = try adapter.map { [$0] } ?? entry?.lora.map { try Adapter($0) } ?? []
+        options.draft = draft ?? entry.flatMap(draftOfEntry)
+        options.needsDraft = draft != nil
         options.templateWorker = [program, "plumbing", "template-worker"]
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)
         return LoadedModel(model: engine, notices: engine.notices) { await engine.unload() }

@@ -31,6 +31,6 @@ struct PromptLookupTests {
         let draft = PromptLookup.draft(after: c.tokens, c.last, count: 3)
 
         #expect(draft?.tokens == c.expected)
-        if c.expected != nil { #expect(draft?.matched == c.matched) }
+        if c.expected != nil { #expect(draft?.source == (c.matched == 3 ? .threeTokens : .twoTokens)) }
     }
 }

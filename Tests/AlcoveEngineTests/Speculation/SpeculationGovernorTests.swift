@@ -16,21 +16,24 @@ struct SpeculationGovernorTests {
 
     /// Tokens and time of so many steps, in which every so-many-th drafted token fails.
     private func run(
-        _ steps: Int, on machine: Machine, matched: Int = 3, _ governor: inout SpeculationGovernor,
+        _ steps: Int, on machine: Machine, source: Draft.Source = .threeTokens, drafting: Double = 0,
+        _ governor: inout SpeculationGovernor,
         comesTrue: (Int) -> Bool
     ) -> (tokens: Int, time: UInt64, drafts: [Int]) {
         var tokens = 0, time: UInt64 = 0, drafts: [Int] = [], count = 0
         for _ in 0..<steps {
-            let length = governor.length(matched: matched)
-            let cost = machine.cost(length + 1)
-            governor.took(cost, rows: length + 1)
+            let length = governor.length(of: source)
+            let drafted = UInt64(1_000_000 * drafting * Double(length))
+            if source == .model, length > 0 { governor.took(DraftModel.Cost(nanoseconds: drafted, tokens: length)) }
+            governor.took(machine.cost(length + 1), rows: length + 1)
+            let cost = machine.cost(length + 1) + drafted
             var accepted = 0
             for _ in 0..<length {
                 count += 1
                 guard comesTrue(count) else { break }
                 accepted += 1
             }
-            if length > 0 { governor.took(accepted, of: length, matched: matched) }
+            if length > 0 { governor.took(accepted, of: length, source: source) }
             tokens += 1 + accepted
             time += cost
             drafts.append(length)
@@ -53,9 +56,9 @@ struct SpeculationGovernorTests {
     }
 
     /// Nothing is ever right: at most three parts in a hundred may be lost.
-    @Test(arguments: [2, 3]) func proseIsLeftAlone(matched: Int) {
+    @Test(arguments: Draft.Source.allCases) func proseIsLeftAlone(source: Draft.Source) {
         var governor = SpeculationGovernor()
-        let result = run(2_000, on: Machine(four: 2.1, eight: 3.4), matched: matched, &governor) { _ in false }
+        let result = run(2_000, on: Machine(four: 2.1, eight: 3.4), source: source, &governor) { _ in false }
 
         #expect(Double(result.tokens) * 1e6 / Double(result.time) > 0.97)
         #expect(result.drafts.contains { $0 > 0 }, "it never tried")
@@ -84,7 +87,20 @@ struct SpeculationGovernorTests {
         governor.took(1_000_000_000, rows: 8)
         governor.took(1_000_000_000, rows: 4)
 
-        #expect(governor.length(matched: 3) == 7)
+        #expect(governor.length(of: .threeTokens) == 7)
+    }
+
+    /// Always right, and too dear: what guessing costs counts.
+    @Test func aDraftModelAsDearAsTheModelIsParked() {
+        var governor = SpeculationGovernor()
+        let machine = Machine(four: 2.1, eight: 3.4)
+        let dear = run(2_000, on: machine, source: .model, drafting: 1, &governor) { _ in true }
+        #expect(Double(dear.tokens) * 1e6 / Double(dear.time) > 0.95)
+        #expect(dear.drafts.count { $0 > 0 } < 100)
+
+        governor = SpeculationGovernor()
+        let cheap = run(400, on: machine, source: .model, drafting: 0.1, &governor) { _ in true }
+        #expect(Double(cheap.tokens) * 1e6 / Double(cheap.time) > 1.6)
     }
 
     @Test func aPlainStepIsMeasuredNowAndThen() {
