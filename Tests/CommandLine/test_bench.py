@@ -7,14 +7,14 @@ SHAPES = ["first chat, cold", "first chat, warmed", "follow-up", "new chat", "ne
 
 
 def test_the_shapes_of_a_conversation(alcove, model):
-    done = alcove("bench", "--only", "shapes", "--json", "--model", model, "--threads", 1, "--prefix", 300, timeout=300)
+    done = alcove("bench", "--only", "shapes", "--json", "--model", model, "--threads", 1, "--prefix", 150, timeout=600)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [name for name in found if isinstance(found[name], dict)] == SHAPES
     assert found["first chat, cold"]["reused"] == 0 and found["first chat, cold"]["timesCold"] == 1
     for name in SHAPES[1:]:
         row = found[name]
-        assert row["seconds"] > 0 and row["reused"] > 250, (name, row)
+        assert row["seconds"] > 0 and row["reused"] > 150, (name, row)
         # All but the message: the shared beginning, and where a chat goes on its own words too.
         assert row["prompt"] - row["reused"] < 70, (name, row)
 
