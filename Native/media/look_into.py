@@ -2,13 +2,16 @@
 
 Started by Alcove inside its sandbox (AlcoveSandbox/Media): the file may be anything, and nothing of what happens here can
 reach the rest of the machine. Answers one line of JSON on standard output, then the bytes of `blobs`, in order. A refusal is
-{"error": code, "detail": words of ours}; codes: cut_off, damaged, unknown_form, without_pictures, too_large, protected,
-missing. What a library says of a file is never passed on.
+{"error": code, "detail": words of ours}; codes: cut_off, damaged, unknown_form, without_pictures, without_sound, too_large,
+protected, missing. What a library says of a file is never passed on.
 
     look_into.py FILE PACKAGES text KIND CHARACTERS
-    look_into.py FILE PACKAGES picture KIND AREA FORMAT      (AREA 0: as large as it is; FORMAT: png, or auto)
-    look_into.py FILE PACKAGES frames KIND AREA COUNT        (JPEG, evenly spaced over the video, the first one first)
-    look_into.py FILE PACKAGES pages KIND AREA COUNT         (JPEG, the first pages of a PDF, each of at most AREA pixels)
+    look_into.py FILE PACKAGES picture KIND AREA FORMAT      (AREA 0: as large as it is; FORMAT: png, rgb, or auto)
+    look_into.py FILE PACKAGES frames KIND AREA COUNT FORMAT (evenly spaced over the video, the first one first; FORMAT: jpg, or rgb)
+    look_into.py FILE PACKAGES pages KIND AREA COUNT FORMAT  (the first pages of a PDF, each of at most AREA pixels)
+    look_into.py FILE PACKAGES samples KIND RATE SECONDS     (the beginning of a sound: 32-bit numbers from -1 to 1, one channel)
+
+rgb is three bytes a pixel, row by row, on white where one can see through: what a model that sees is given.
 """
 
 import io
@@ -228,7 +231,9 @@ def read_picture(path, kind, area, form):
         image = image.convert("RGBA" if clear else "RGB")
         out = io.BytesIO()
         profile = image.info.get("icc_profile")
-        if form == "png" or clear:
+        if form == "rgb":
+            out.write(flat(image).tobytes())
+        elif form == "png" or clear:
             image.save(out, "PNG", compress_level=1 if not area else 6, icc_profile=profile)
             form = "png"
         else:
@@ -243,7 +248,59 @@ def read_picture(path, kind, area, form):
     return {"width": image.width, "height": image.height, "format": form}, [out.getvalue()]
 
 
-def read_frames(path, kind, area, count):
+def flat(image):
+    """The picture on white."""
+    from PIL import Image
+
+    if image.mode != "RGBA":
+        return image.convert("RGB")
+    ground = Image.new("RGB", image.size, (255, 255, 255))
+    ground.paste(image, mask=image.getchannel("A"))
+    return ground
+
+
+def encoded(image, form, quality):
+    image = image.convert("RGB")
+    if form == "rgb":
+        return image.tobytes()
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=quality)
+    return out.getvalue()
+
+
+def read_samples(path, kind, rate, seconds):
+    import av
+
+    wanted, parts, count = rate * seconds, [], 0
+    try:
+        with av.open(path) as container:
+            if not container.streams.audio:
+                raise Refusal("without_sound")
+            stream = container.streams.audio[0]
+            stream.codec_context.thread_count = 1
+            resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+            for frame in container.decode(stream):
+                for piece in resampler.resample(frame):
+                    parts.append(bytes(piece.planes[0])[: 4 * piece.samples])
+                    count += piece.samples
+                if count >= wanted or time.monotonic() > DEADLINE:
+                    break
+            else:
+                for piece in resampler.resample(None):
+                    parts.append(bytes(piece.planes[0])[: 4 * piece.samples])
+    except Refusal:
+        raise
+    except (av.FFmpegError, ValueError, OSError, StopIteration) as error:
+        raise fault(path, kind, error)
+    data = b"".join(parts)
+    complete = len(data) <= 4 * wanted
+    data = data[: 4 * wanted]
+    if not data:
+        raise Refusal("without_sound")
+    return {"rate": rate, "complete": complete}, [data]
+
+
+def read_frames(path, kind, area, count, form):
     import av
 
     try:
@@ -268,7 +325,7 @@ def read_frames(path, kind, area, count):
                 if frame is None or (last is not None and frame.pts == last):
                     continue
                 last = frame.pts
-                frames.append((frame.time or 0, *small(frame, area)))
+                frames.append((frame.time or 0, *small(frame, area, form)))
     except Refusal:
         raise
     except (av.FFmpegError, ValueError, OSError, StopIteration) as error:
@@ -279,7 +336,7 @@ def read_frames(path, kind, area, count):
     return {"frames": facts, "length": round(length, 3)}, [data for *_, data in frames]
 
 
-def read_pages(path, area, count):
+def read_pages(path, area, count, form):
     import pypdfium2
 
     try:
@@ -304,17 +361,15 @@ def read_pages(path, area, count):
             continue
         if image.width * image.height > area:  # sides are rounded up
             image = image.resize((max(1, int(image.width * 0.99)), max(1, int(image.height * 0.99))))
-        out = io.BytesIO()
-        image.save(out, "JPEG", quality=80)
         facts.append({"page": index + 1, "width": image.width, "height": image.height})
-        blobs.append(out.getvalue())
+        blobs.append(encoded(image, form, 80))
     if not blobs:
         raise Refusal("without_pictures")
     return {"frames": facts, "pages": pages}, blobs
 
 
-def small(frame, area):
-    """The frame upright as JPEG, with its size."""
+def small(frame, area, form):
+    """The frame upright, with its size."""
     image = frame.to_image()
     turn = round((getattr(frame, "rotation", 0) or 0) / 90) * 90 % 360
     if turn:
@@ -322,9 +377,7 @@ def small(frame, area):
     if image.width * image.height > area:
         scale = (area / (image.width * image.height)) ** 0.5
         image = image.resize((max(1, int(image.width * scale)), max(1, int(image.height * scale))))
-    out = io.BytesIO()
-    image.convert("RGB").save(out, "JPEG", quality=85)
-    return image.width, image.height, out.getvalue()
+    return image.width, image.height, encoded(image, form, 85)
 
 
 def main():
@@ -334,9 +387,11 @@ def main():
         if job == "text":
             facts, blobs = read_text(path, kind, int(rest[0]))
         elif job == "frames":
-            facts, blobs = read_frames(path, kind, int(rest[0]), int(rest[1]))
+            facts, blobs = read_frames(path, kind, int(rest[0]), int(rest[1]), rest[2])
         elif job == "pages":
-            facts, blobs = read_pages(path, int(rest[0]), int(rest[1]))
+            facts, blobs = read_pages(path, int(rest[0]), int(rest[1]), rest[2])
+        elif job == "samples":
+            facts, blobs = read_samples(path, kind, int(rest[0]), int(rest[1]))
         else:
             facts, blobs = read_picture(path, kind, int(rest[0]), rest[1])
     except Refusal as refusal:

@@ -31,6 +31,10 @@ public struct ModelDescription: Sendable, Hashable {
     public var fileBytes: UInt64
     /// How its makers say it should be sampled, where a request does not say.
     public var sampling: SamplingOptions
+    /// What it takes in beside words.
+    public var media = MediaAbilities.none
+    /// The file that gives it that; nil for a model that reads words alone.
+    public var projector: String?
 
     public init(
         id: String, name: String, architecture: String, contextLength: Int, trainedContextLength: Int,

@@ -26,9 +26,45 @@ public protocol MediaDecoder: Sendable {
     /// - Parameter area: Most pixels of each.
     /// - Throws: `MediaError`.
     func pages(of file: MediaFile, count: Int, area: Int) async throws -> [Picture]
+
+    /// A picture, upright, as a model that sees is given it: on white where one can see through.
+    ///
+    /// - Parameter area: Most pixels.
+    /// - Throws: `MediaError`.
+    func pixels(of file: MediaFile, area: Int) async throws -> RGBPicture
+
+    /// As `frames`, for a model that sees.
+    ///
+    /// - Throws: `MediaError`.
+    func framePixels(of file: MediaFile, count: Int, area: Int) async throws -> [VideoFrame]
+
+    /// As `pages`, for a model that sees.
+    ///
+    /// - Throws: `MediaError`.
+    func pagePixels(of file: MediaFile, count: Int, area: Int) async throws -> [RGBPicture]
+
+    /// A sound's beginning in one channel, for a model that hears.
+    ///
+    /// - Parameters:
+    ///   - rate: Samples a second.
+    ///   - seconds: Most of it that is wanted.
+    /// - Throws: `MediaError`.
+    func samples(of file: MediaFile, rate: Int, seconds: Int) async throws -> SoundSamples
 }
 
 extension MediaDecoder {
+    /// For those that know no model that sees or hears.
+    public func pixels(of file: MediaFile, area: Int) async throws -> RGBPicture { throw MediaError.noModel }
+    public func framePixels(of file: MediaFile, count: Int, area: Int) async throws -> [VideoFrame] {
+        throw MediaError.noModel
+    }
+    public func pagePixels(of file: MediaFile, count: Int, area: Int) async throws -> [RGBPicture] {
+        throw MediaError.noModel
+    }
+    public func samples(of file: MediaFile, rate: Int, seconds: Int) async throws -> SoundSamples {
+        throw MediaError.noModel
+    }
+
     /// For those that draw no pages.
     public func pages(of file: MediaFile, count: Int, area: Int) async throws -> [Picture] {
         throw MediaError.unavailable(cause: "nothing here draws pages", hint: nil)
@@ -94,6 +130,8 @@ public enum MediaError: UserFacingError, Equatable {
     case tooLarge(cause: String)
     case tooSlow(seconds: Int)
 
+    static let noModel = MediaError.unavailable(cause: "nothing here decodes files for models", hint: nil)
+
     public var code: String {
         switch self {
         case .unavailable: "decoder_unavailable"
@@ -141,6 +179,7 @@ public enum MediaFault: String, Sendable, Hashable, CaseIterable {
     case unknownForm = "file_form_unknown"
     /// It is whole, and there is nothing to see in it.
     case withoutPictures = "file_without_pictures"
+    case withoutSound = "file_without_sound"
     /// What reads it gave up, or answered what it must not.
     case notRead = "file_unreadable"
 
@@ -151,6 +190,7 @@ public enum MediaFault: String, Sendable, Hashable, CaseIterable {
         case .damaged: "it is damaged"
         case .unknownForm: "what is in it is nothing that is read here"
         case .withoutPictures: "no picture can be made of it"
+        case .withoutSound: "there is no sound in it"
         case .notRead: "reading it failed"
         }
     }
@@ -159,7 +199,7 @@ public enum MediaFault: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .cutOff: "Copy or download it once more and send it again."
         case .damaged, .unknownForm, .notRead: "Open it in a program that can read it, save it anew and send that."
-        case .withoutPictures: nil
+        case .withoutPictures, .withoutSound: nil
         }
     }
 }
@@ -173,4 +213,9 @@ public struct NoMediaDecoder: MediaDecoder {
     public func text(of file: MediaFile, limit: Int) async throws -> DocumentText { throw error }
     public func picture(of file: MediaFile, area: Int?, format: PictureFormat) async throws -> Picture { throw error }
     public func frames(of file: MediaFile, count: Int, area: Int) async throws -> [Picture] { throw error }
+    public func pages(of file: MediaFile, count: Int, area: Int) async throws -> [Picture] { throw error }
+    public func pixels(of file: MediaFile, area: Int) async throws -> RGBPicture { throw error }
+    public func framePixels(of file: MediaFile, count: Int, area: Int) async throws -> [VideoFrame] { throw error }
+    public func pagePixels(of file: MediaFile, count: Int, area: Int) async throws -> [RGBPicture] { throw error }
+    public func samples(of file: MediaFile, rate: Int, seconds: Int) async throws -> SoundSamples { throw error }
 }

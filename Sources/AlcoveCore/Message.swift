@@ -31,6 +31,8 @@ public struct Message: Sendable, Hashable {
     public var toolName: String?
     /// Written by the host, as a correction or a result in words: not what the person asked for.
     public var isFromHost = false
+    /// Pictures and sounds of a person's message; a model takes them in before its words.
+    public var media: [MediaInput] = []
 
     public init(
         role: Role, content: String?, reasoning: String? = nil, toolCalls: [ToolCall] = [], toolCallID: String? = nil,

@@ -57,13 +57,75 @@ package struct ConfinedMediaDecoder: MediaDecoder {
 
     private func pictures(_ what: String, of file: MediaFile, count: Int, area: Int) async throws -> [Picture] {
         let answer = try await look(
-            into: file, [what, file.kind, "\(area)", "\(count)"],
+            into: file, [what, file.kind, "\(area)", "\(count)", "jpg"],
             answerLimit: min(count * (4 * area + 65_536), ConfinedMediaDecoder.answerLimit))
         let facts = answer.facts["frames"]?.array ?? []
         guard facts.count == answer.blobs.count, (1...count).contains(facts.count) else {
             throw MediaError.unreadable(.notRead)
         }
         return try zip(answer.blobs, facts).map { try ConfinedMediaDecoder.picture($0, "jpg", $1) }
+    }
+
+    // MARK: For models
+
+    package func pixels(of file: MediaFile, area: Int) async throws -> RGBPicture {
+        let answer = try await look(
+            into: file, ["picture", file.kind, "\(area)", "rgb"], answerLimit: 3 * area + 65_536)
+        guard answer.blobs.count == 1 else { throw MediaError.unreadable(.notRead) }
+        return try ConfinedMediaDecoder.pixels(answer.blobs[0], answer.facts)
+    }
+
+    package func framePixels(of file: MediaFile, count: Int, area: Int) async throws -> [VideoFrame] {
+        let (facts, blobs) = try await manyPixels("frames", of: file, count: count, area: area)
+        return try zip(blobs, facts).map { blob, facts in
+            VideoFrame(
+                seconds: max(0, facts["seconds"]?.double ?? 0),
+                picture: try ConfinedMediaDecoder.pixels(blob, facts))
+        }
+    }
+
+    package func pagePixels(of file: MediaFile, count: Int, area: Int) async throws -> [RGBPicture] {
+        let (facts, blobs) = try await manyPixels("pages", of: file, count: count, area: area)
+        return try zip(blobs, facts).map { try ConfinedMediaDecoder.pixels($0, $1) }
+    }
+
+    private func manyPixels(
+        _ what: String, of file: MediaFile, count: Int, area: Int
+    ) async throws -> (facts: [JSONValue], blobs: [[UInt8]]) {
+        let answer = try await look(
+            into: file, [what, file.kind, "\(area)", "\(count)", "rgb"],
+            answerLimit: min(count * (3 * area + 65_536), ConfinedMediaDecoder.answerLimit))
+        let facts = answer.facts["frames"]?.array ?? []
+        guard facts.count == answer.blobs.count, (1...max(1, count)).contains(facts.count) else {
+            throw MediaError.unreadable(.notRead)
+        }
+        return (facts, answer.blobs)
+    }
+
+    package func samples(of file: MediaFile, rate: Int, seconds: Int) async throws -> SoundSamples {
+        let limit = 4 * rate * seconds
+        let answer = try await look(
+            into: file, ["samples", file.kind, "\(rate)", "\(seconds)"], answerLimit: limit + 65_536)
+        guard answer.blobs.count == 1, answer.blobs[0].count % 4 == 0, answer.blobs[0].count <= limit else {
+            throw MediaError.unreadable(.notRead)
+        }
+        let samples = answer.blobs[0].withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count, by: 4).map { place in
+                let sample = Float(
+                    bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+                return sample.isFinite ? min(1, max(-1, sample)) : 0
+            }
+        }
+        return SoundSamples(rate: rate, samples: samples)
+    }
+
+    /// Raw pixels harm nobody, but there must be as many as are said.
+    private static func pixels(_ bytes: [UInt8], _ facts: JSONValue) throws(MediaError) -> RGBPicture {
+        guard
+            let picture = RGBPicture(
+                width: facts["width"]?.int ?? 0, height: facts["height"]?.int ?? 0, bytes: bytes)
+        else { throw MediaError.unreadable(.notRead) }
+        return picture
     }
 
     /// What comes out is served as a picture, so that is what it has to be, whoever wrote it.
@@ -169,6 +231,7 @@ package struct ConfinedMediaDecoder: MediaDecoder {
         case "damaged": .unreadable(.damaged)
         case "unknown_form": .unreadable(.unknownForm)
         case "without_pictures": .unreadable(.withoutPictures)
+        case "without_sound": .unreadable(.withoutSound)
         default: .unreadable(.notRead)
         }
     }
