@@ -92,41 +92,46 @@ final class ContextHandle {
 
     // MARK: Memory of a sequence
 
-    /// Tokens a sequence holds now.
-    func count(of sequence: Int) -> Int { Int(llama_memory_seq_pos_max(memory, Int32(sequence))) + 1 }
+    /// Positions a sequence holds now: its tokens, as long as there are no pictures whose positions have several
+    /// dimensions; what comes behind such a picture may stand further on than this.
+    func end(of sequence: Int) -> Int { Int(llama_memory_seq_pos_max(memory, Int32(sequence))) + 1 }
 
-    /// Keeps the first `count` tokens of a sequence; false when that cannot be done exactly.
+    /// Keeps what a sequence holds before a position; false when that cannot be done exactly.
     ///
     /// - Parameter mark: what the sequence held there, for memories that forget; such a one is cut nowhere else.
-    func cut(_ sequence: Int, to count: Int, mark: SequenceMark? = nil) -> Bool {
-        if count == self.count(of: sequence) { return true }
+    func cut(_ sequence: Int, to position: Int, mark: SequenceMark? = nil) -> Bool {
+        if position >= end(of: sequence) { return true }
         let id = Int32(sequence)
-        if count == 0 { return llama_memory_seq_rm(memory, id, -1, -1) }
-        if model.cutsExactly { return llama_memory_seq_rm(memory, id, Int32(count), -1) }
-        guard let mark, mark.count == count else { return false }
+        if position == 0 { return llama_memory_seq_rm(memory, id, -1, -1) }
+        if model.cutsExactly { return llama_memory_seq_rm(memory, id, Int32(position), -1) }
+        guard let mark, mark.position == position else { return false }
         return goBack(sequence, to: mark)
     }
 
     /// Makes a sequence what it was at a mark, whatever it holds of what came after; false when that did not work.
     func goBack(_ sequence: Int, to mark: SequenceMark) -> Bool {
-        if mark.count == 0 { return llama_memory_seq_rm(memory, Int32(sequence), -1, -1) }
+        if mark.position == 0 { return llama_memory_seq_rm(memory, Int32(sequence), -1, -1) }
         // The forgetful layers first: a recurrent state can only be cut where it stands, and where it cannot be the library
         // leaves the attention's cells alone too.
         return llama_state_seq_set_data_ext(
             raw, mark.state, mark.state.count, Int32(sequence),
             llama_state_seq_flags(LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)) > 0
-            && llama_memory_seq_rm(memory, Int32(sequence), Int32(mark.count), -1)
-            && count(of: sequence) == mark.count
+            && llama_memory_seq_rm(memory, Int32(sequence), Int32(mark.position), -1)
+            && end(of: sequence) == mark.end
     }
 
     /// What the forgetful layers of a sequence hold now, to come back here later; nil when the library gives nothing.
-    func mark(of sequence: Int) -> SequenceMark? {
+    ///
+    /// - Parameters:
+    ///   - count: Tokens it holds.
+    ///   - position: Where what comes next will stand.
+    func mark(of sequence: Int, count: Int, position: Int) -> SequenceMark? {
         let flags = llama_state_seq_flags(LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)
         let size = llama_state_seq_get_size_ext(raw, Int32(sequence), flags)
         guard size > 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: size)
         guard llama_state_seq_get_data_ext(raw, &bytes, size, Int32(sequence), flags) == size else { return nil }
-        return SequenceMark(count: count(of: sequence), state: bytes)
+        return SequenceMark(count: count, position: position, end: end(of: sequence), state: bytes)
     }
 
     /// What the state of a sequence takes.

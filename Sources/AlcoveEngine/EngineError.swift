@@ -26,6 +26,15 @@ public enum EngineError: UserFacingError, Equatable {
     case inputTooLong(index: Int, tokens: Int, limit: Int)
     /// The last attempt to load this file ended the process.
     case crashedBefore(path: String)
+    case projectorMissing(path: String)
+    /// The header is fine and the library still refuses the projector.
+    case projectorFailed(name: String, reason: String)
+    /// A picture or a sound for a model that takes in words alone.
+    case cannotSee
+    case cannotHear
+    case tooManyPictures(count: Int, limit: Int)
+    /// A picture or a sound that the library does not take.
+    case mediaRefused(reason: String)
     /// No copy in another quantisation could be written.
     case quantizeFailed(path: String, reason: String)
 
@@ -48,6 +57,12 @@ public enum EngineError: UserFacingError, Equatable {
         case .inputTooLong: "input_too_long"
         case .crashedBefore: "model_crashed_before"
         case .quantizeFailed: "quantize_failed"
+        case .projectorMissing: "projector_missing"
+        case .projectorFailed: "projector_failed"
+        case .cannotSee: "vision_not_ready"
+        case .cannotHear: "audio_not_ready"
+        case .tooManyPictures: "too_many_pictures"
+        case .mediaRefused: "media_refused"
         }
     }
 
@@ -77,13 +92,21 @@ public enum EngineError: UserFacingError, Equatable {
             "Input \(index) has \(tokens) tokens and the model reads \(limit)."
         case .crashedBefore(let path): "The last attempt to load \(path) ended the program, so it was not tried again."
         case .quantizeFailed(let path, let reason): "No copy of \(path) could be written: \(reason)."
+        case .projectorMissing(let path): "There is no projector at \(path)."
+        case .projectorFailed(let name, let reason): "The projector \(name) could not be loaded: \(reason)."
+        case .cannotSee: "The loaded model cannot see pictures."
+        case .cannotHear: "The loaded model cannot hear sound."
+        case .tooManyPictures(let count, let limit):
+            "The conversation has \(count) pictures, frames of videos counted, and \(limit) are the most."
+        case .mediaRefused(let reason): "The model cannot take this picture or sound in: \(reason)."
         }
     }
 
     public var place: ErrorPlace {
         switch self {
-        case .modelMissing: .missing
-        case .modelUnreadable, .loadFailed, .crashedBefore: .data
+        case .modelMissing, .projectorMissing: .missing
+        case .modelUnreadable, .loadFailed, .crashedBefore, .projectorFailed: .data
+        case .cannotSee, .cannotHear, .tooManyPictures, .mediaRefused: .request
         case .contextFailed, .tooLittleMemory, .noMemoryForContext: .space
         case .promptTooLong, .emptyPrompt: .request
         case .cannotWrite, .noEmbeddings, .ranksOnly, .emptyInput, .inputTooLong: .request
@@ -99,6 +122,12 @@ public enum EngineError: UserFacingError, Equatable {
         case .loadFailed: "Run `alcove inspect` on the file to see what it is."
         case .loadCancelled, .unloaded, .emptyPrompt, .emptyInput, .quantizeFailed: nil
         case .cannotWrite: "Load a language model."
+        case .projectorMissing: "Check the path."
+        case .projectorFailed: "Use the model without it, or get the projector that was published with it."
+        case .cannotSee: "Load a model that sees, with its projector, or leave the pictures out."
+        case .cannotHear: "Load a model that hears, with its projector, or leave the sound out."
+        case .tooManyPictures: "Begin a new chat, or leave some out."
+        case .mediaRefused: "Try another picture or sound."
         case .noEmbeddings, .ranksOnly:
             "Load an embedding model, such as a GGUF file of nomic-embed-text, bge or Qwen3-Embedding."
         case .inputTooLong: "Cut it into shorter pieces."

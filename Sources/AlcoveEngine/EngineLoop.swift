@@ -32,12 +32,14 @@ final class EngineLoop: Sendable {
 
     private let model: ModelHandle
     private let vocabulary: Vocabulary
+    private let projector: ProjectorHandle?
     let options: Options
     private let inbox = EngineInbox()
     private let cancellation = Cancellation()
     private let published: Mutex<ModelQueue>
 
-    init(model: ModelHandle, vocabulary: Vocabulary, options: Options) {
+    init(model: ModelHandle, vocabulary: Vocabulary, projector: ProjectorHandle? = nil, options: Options) {
+        self.projector = projector
         self.model = model
         self.vocabulary = vocabulary
         self.options = options
@@ -65,7 +67,8 @@ final class EngineLoop: Sendable {
     // MARK: The thread
 
     private func run() {
-        let scheduler = Scheduler(model: model, vocabulary: vocabulary, options: options, cancellation: cancellation)
+        let scheduler = Scheduler(
+            model: model, vocabulary: vocabulary, projector: projector, options: options, cancellation: cancellation)
         scheduler.placeIsFree = { [self, unowned scheduler] in publish(scheduler) }
         var embeddings: [EmbeddingJob] = []
         while true {

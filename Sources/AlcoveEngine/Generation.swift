@@ -35,6 +35,8 @@ final class Generation {
     let sharedPrefix: Int
     /// Tokens of the prompt before what opens the answer; 0 where that is not known.
     let answerStart: Int
+    /// The pictures and sounds of the prompt, by the numbers they have in it.
+    let media: [Token: MediaChunk]
     var usage = Usage()
     /// Tokens the sequence holds or will hold after the computation under way.
     var fed = 0
@@ -50,8 +52,8 @@ final class Generation {
     init(
         prompt: [Token], maxTokens: Int, sampler: TokenSampler, isRepeatable: Bool, startsAfresh: Bool = false,
         stopsRepetition: Bool,
-        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, answerStart: Int = 0, speculates: Bool = true,
-        priority: GenerationPriority = .normal, stop: StopSignal,
+        likeliestTokens: Int? = nil, sharedPrefix: Int = 0, answerStart: Int = 0, media: [Token: MediaChunk] = [:],
+        speculates: Bool = true, priority: GenerationPriority = .normal, stop: StopSignal,
         output: @escaping (Output) -> FinishReason?
     ) {
         self.prompt = prompt
@@ -62,6 +64,7 @@ final class Generation {
         self.likeliestTokens = likeliestTokens
         self.sharedPrefix = sharedPrefix
         self.answerStart = answerStart
+        self.media = media
         self.speculates = speculates
         self.priority = priority
         self.output = output
@@ -71,6 +74,9 @@ final class Generation {
     }
 
     var isReadingPrompt: Bool { next == nil }
+
+    /// The picture or sound that is to be read next; nil where words are.
+    var nextMedia: MediaChunk? { fed < prompt.count && prompt[fed] < 0 ? media[prompt[fed]] : nil }
 
     func report(_ odds: TokenOdds) { _ = output(.odds(odds)) }
 

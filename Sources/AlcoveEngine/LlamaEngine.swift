@@ -40,6 +40,8 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         public var needsDraft = false
         /// What changes the model, in this order.
         public var adapters: [Adapter] = []
+        /// What turns pictures and sounds into what the model takes in; nil reads words alone.
+        public var projector: String?
 
         public init() {}
     }
@@ -53,11 +55,14 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
     /// How vectors of texts are made, where the model makes them.
     let embeddingPooling: llama_pooling_type?
     let template: ChatTemplate
+    let projector: ProjectorHandle?
+    /// What nobody can spell, so that nobody's words stand for a picture.
+    let secret = hexText(Platform.randomBytes(16))
     /// Rendering and tokenising take milliseconds: not on the engine's thread, and not on the shared pool.
     private let prompts = DispatchQueue(label: "alcove.prompts")
     /// The prompt measured last: mostly the next to generate from. Used on `prompts` only.
-    private let shared = Mutex<(conversation: Conversation, tokens: [Token])?>(nil)
-    private let measured = Mutex<(conversation: Conversation, prepared: PreparedPrompt, tokens: [Token])?>(nil)
+    let shared = Mutex<(conversation: Conversation, tokens: [Token])?>(nil)
+    let measured = Mutex<(conversation: Conversation, prompt: MeasuredPrompt)?>(nil)
 
     /// Loads a model and makes sure that it computes.
     ///
@@ -100,6 +105,7 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         }
         let header = try GGUFHeader(path: path)
         for adapter in options.adapters { try adapter.check(against: header) }
+        let kinds = try options.projector.map { try ProjectorFile.kinds(of: $0, model: header) }
         var notices: [String] = []
         let draftPath = try LlamaEngine.usableDraft(options, for: header, &notices)
         var admission = try MemoryAdmission(header, options, vocabularyOnly: vocabularyOnly, draft: draftPath)
@@ -132,6 +138,12 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         if trained > 0, wanted > trained {
             notices.append("The model was made for \(trained) tokens; beyond that its answers may fall apart.")
         }
+        projector = try options.projector.flatMap { path in
+            try kinds.map {
+                try ProjectorHandle(
+                    path: path, kinds: $0, model: model, threads: LlamaEngine.threads(options.threads))
+            }
+        }
         let fitting = before.tokens(wanted: wanted)
         if fitting < wanted {
             notices.append(before.shortened(to: fitting, wanted: wanted))
@@ -139,6 +151,8 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         }
         var description = LlamaEngine.describe(model, path: path, contextLength: wanted, trained: trained)
         if let sampling = options.sampling { description.sampling = sampling }
+        description.media = projector?.abilities ?? .none
+        description.projector = projector.map { GGUFName.ofFile($0.path) }
         self.description = description
         var cacheType = options.cacheType
         if !vocabularyOnly, let reason = cacheType.refusal(by: model) {
@@ -165,7 +179,7 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
                 .joined(separator: "|")
             loopOptions.checkpoints = CheckpointFiles(folder: folder, identity: identity)
         }
-        loop = EngineLoop(model: model, vocabulary: vocabulary, options: loopOptions)
+        loop = EngineLoop(model: model, vocabulary: vocabulary, projector: projector, options: loopOptions)
         guard loop.start() else { throw EngineError.loadFailed(path: path, reason: "the system gives no thread") }
     }
 
@@ -213,9 +227,9 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         stop.whenSet { [weak loop] in loop?.wake() }
         prompts.async { [self] in
             do {
-                let (prepared, tokens) = try prepare(request)
+                let prompt = try prepare(request)
                 measured.withLock { $0 = nil }
-                try submit(tokens, prepared, request: request, stop: stop, to: continuation)
+                try submit(prompt, request: request, stop: stop, to: continuation)
             } catch {
                 continuation.finish(throwing: error)
             }
@@ -238,66 +252,11 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
         }
     }
 
-    private func prepare(_ request: GenerationRequest) throws -> (prompt: PreparedPrompt, tokens: [Token]) {
-        if let text = request.rawPrompt {
-            let prompt = RenderedPrompt.raw(text)
-            let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prompt.parts).tokens
-            return (PreparedPrompt(prompt: prompt), tokens)
-        }
-        let conversation = Conversation(
-            messages: request.messages, tools: request.tools, toolChoice: request.toolChoice,
-            parallelToolCalls: request.parallelToolCalls, thinking: request.thinking, schema: request.responseSchema)
-        if let found = measured.withLock({ $0?.conversation == conversation ? $0 : nil }) {
-            return (found.prepared, found.tokens)
-        }
-        let prepared = try template.prepare(conversation)
-        let tokens = PromptTokenizer(vocabulary: vocabulary).tokens(of: prepared.prompt.parts).tokens
-        measured.withLock { $0 = (conversation, prepared, tokens) }
-        return (prepared, tokens)
-    }
-
-    /// How many tokens of a prompt any other chat of the same instructions and tools begins with: what two renderings have
-    /// in common that differ in the person's first words only.
-    private func sharedPrefix(of request: GenerationRequest, _ tokens: [Token]) -> Int {
-        guard request.rawPrompt == nil, let first = request.messages.firstIndex(where: { $0.role == .user }) else {
-            return 0
-        }
-        var probe = Conversation(
-            messages: Array(request.messages[..<first]), tools: request.tools, toolChoice: request.toolChoice,
-            parallelToolCalls: request.parallelToolCalls, thinking: request.thinking, schema: request.responseSchema)
-        let common: [Token]
-        if let known = shared.withLock({ $0?.conversation == probe ? $0?.tokens : nil }) {
-            common = known
-        } else {
-            let key = probe
-            let sides = ["a", "b"].map { word -> [Token] in
-                probe.messages.append(Message(role: .user, content: word))
-                defer { probe.messages.removeLast() }
-                guard let prepared = try? template.prepare(probe) else { return [] }
-                return PromptTokenizer(vocabulary: vocabulary).tokens(of: prepared.prompt.parts).tokens
-            }
-            common = zip(sides[0], sides[1]).prefix { $0 == $1 }.map(\.0)
-            shared.withLock { $0 = (key, common) }
-        }
-        let count = zip(common, tokens).prefix { $0 == $1 }.count
-        return count >= PrefixStore.fewestTokens && count < tokens.count ? count : 0
-    }
-
-    /// How many tokens of a prompt stand before what opens the answer. What follows there the next message may render in
-    /// another way, without reasoning for example.
-    private func answerStart(of prompt: RenderedPrompt, _ tokens: [Token]) -> Int {
-        let opening = PromptTokenizer(vocabulary: vocabulary).tokens(
-            of: [RenderedPrompt.Part(text: prompt.parser.generationPrompt, isInput: false)], beginsSequence: false
-        ).tokens
-        let isThere = opening.count < tokens.count && tokens.suffix(opening.count) == opening[...]
-        return isThere ? tokens.count - max(1, opening.count) : tokens.count - 1
-    }
-
     private func submit(
-        _ tokens: [Token], _ prepared: PreparedPrompt, request: GenerationRequest, stop: StopSignal,
+        _ measured: MeasuredPrompt, request: GenerationRequest, stop: StopSignal,
         to continuation: AsyncThrowingStream<GenerationEvent, any Error>.Continuation
     ) throws(EngineError) {
-        let prompt = prepared.prompt
+        let tokens = measured.tokens, prepared = measured.prepared, prompt = prepared.prompt
         guard !tokens.isEmpty else { throw .emptyPrompt }
         guard tokens.count < description.contextLength else {
             throw .promptTooLong(tokens: tokens.count, limit: description.contextLength)
@@ -324,7 +283,7 @@ public final class LlamaEngine: LanguageModel, QueuedModel, MemorySaving {
                 isRepeatable: isDrawnBySeed || request.sampling.temperature <= 0, startsAfresh: isDrawnBySeed,
                 stopsRepetition: request.stopsRepetition, likeliestTokens: request.likeliestTokens,
                 sharedPrefix: sharedPrefix(of: request, tokens), answerStart: answerStart(of: prompt, tokens),
-                speculates: speculates, priority: request.priority, stop: stop
+                media: measured.media, speculates: speculates, priority: request.priority, stop: stop
             ) { [vocabulary] output in
                 switch output {
                 case .odds(let odds): continuation.yield(.chance(vocabulary.chance(odds)))

@@ -48,6 +48,7 @@ public enum LlamaLibrary {
         // On an assertion ggml would run a debugger on this process to print a trace.
         setenv("GGML_NO_BACKTRACE", "1", 1)
         llama_log_set({ level, text, _ in LlamaLibrary.log(level, text) }, nil)
+        mtmd_helper_log_set({ level, text, _ in LlamaLibrary.log(level, text) }, nil)
         llama_backend_init()
     }()
 
@@ -87,7 +88,9 @@ public enum LlamaLibrary {
 
     /// The library says why a load failed, and then once more that it did: the reason is what a person can use.
     static func moreTelling(_ before: String?, _ line: String) -> String {
-        if let before, line.hasSuffix("failed to load model") { return before }
+        if let before, line.hasSuffix("failed to load model") || line.contains("Failed to load CLIP model") {
+            return before
+        }
         return line
     }
 

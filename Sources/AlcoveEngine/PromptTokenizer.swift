@@ -16,8 +16,20 @@ package struct PromptTokenizer: Sendable {
         package var controlPositions: [Int]
     }
 
-    /// - Parameter beginsSequence: False for text that stands behind other text, which BOS cannot begin.
-    package func tokens(of parts: [RenderedPrompt.Part], beginsSequence: Bool = true) -> Result {
+    /// A stretch of the prompt that is replaced by tokens made elsewhere.
+    private struct Cut {
+        var range: Range<Int>
+        var tokens: [Token]
+        var stripsLeft = false
+        var stripsRight = false
+    }
+
+    /// - Parameters:
+    ///   - beginsSequence: False for text that stands behind other text, which BOS cannot begin.
+    ///   - media: What stands in the prompt for pictures and sounds, and their tokens.
+    package func tokens(
+        of parts: [RenderedPrompt.Part], beginsSequence: Bool = true, media: [MediaMark] = []
+    ) -> Result {
         var bytes: [UInt8] = []
         var isInput: [Bool] = []
         for part in parts {
@@ -26,16 +38,24 @@ package struct PromptTokenizer: Sendable {
         }
         var result = Result(tokens: [], controlPositions: [])
         var start = 0
-        for match in vocabulary.controlMatches(in: bytes, isInput: isInput) {
-            var end = match.range.lowerBound
-            if match.stripsLeft { while end > start, bytes[end - 1].isSpace { end -= 1 } }
+        var cuts = vocabulary.controlMatches(in: bytes, isInput: isInput).map {
+            Cut(range: $0.range, tokens: [$0.token], stripsLeft: $0.stripsLeft, stripsRight: $0.stripsRight)
+        }
+        if !media.isEmpty {
+            // A mark is input, so no control token is part of one.
+            cuts += MediaMark.found(media, in: bytes).map { Cut(range: $0.range, tokens: $0.tokens) }
+            cuts.sort { $0.range.lowerBound < $1.range.lowerBound }
+        }
+        for cut in cuts {
+            var end = cut.range.lowerBound
+            if cut.stripsLeft { while end > start, bytes[end - 1].isSpace { end -= 1 } }
             if start < end {
                 result.tokens += vocabulary.literalTokens(of: Array(bytes[start..<end]))
             }
-            result.controlPositions.append(result.tokens.count)
-            result.tokens.append(match.token)
-            start = match.range.upperBound
-            if match.stripsRight { while start < bytes.count, bytes[start].isSpace { start += 1 } }
+            if cut.tokens.count == 1 { result.controlPositions.append(result.tokens.count) }
+            result.tokens += cut.tokens
+            start = cut.range.upperBound
+            if cut.stripsRight { while start < bytes.count, bytes[start].isSpace { start += 1 } }
         }
         if start < bytes.count { result.tokens += vocabulary.literalTokens(of: Array(bytes[start...])) }
         if beginsSequence { settleBOS(&result) }

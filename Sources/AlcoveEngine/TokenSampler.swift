@@ -50,7 +50,7 @@ final class TokenSampler {
 
     /// Shows the sampler the end of the prompt, which the penalties look back on.
     func accept(prompt: [Token]) {
-        for token in prompt.suffix(penaltyWindow) { llama_sampler_accept(chain, token) }
+        for token in prompt.suffix(penaltyWindow) where token >= 0 { llama_sampler_accept(chain, token) }
     }
 
     /// Chooses the next token; nil when the grammar allows none.

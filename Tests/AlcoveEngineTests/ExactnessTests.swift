@@ -313,7 +313,7 @@ import Testing
                 if start == 0 { continue }
                 #expect(!model.cutsExactly)
                 #expect(!context.cut(0, to: 400))
-                #expect(context.count(of: 0) == 600)
+                #expect(context.end(of: 0) == 600)
             }
             withExtendedLifetime(folder) {}
         }

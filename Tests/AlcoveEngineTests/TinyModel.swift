@@ -32,10 +32,16 @@ enum TinyModel: String, CaseIterable, CustomTestStringConvertible {
         return (folder, folder.file(rawValue + ".gguf", TinyModel.made[self] ?? []))
     }
 
+    /// A file with more control tokens, for what a projector writes around pictures.
+    func file(marks: [String], in folder: GGUFFolder) -> String {
+        folder.file(rawValue + "-marks.gguf", make(marks: marks))
+    }
+
     private static let made = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.make()) })
 
-    private func make() -> [UInt8] {
+    private func make(marks: [String] = []) -> [UInt8] {
         var writer = Writer(architecture: rawValue, dice: SeededGenerator(seed: 7))
+        writer.marks = marks
         switch self {
         case .llama: writer.llama()
         case .gemma4: writer.gemma4()
@@ -50,6 +56,7 @@ enum TinyModel: String, CaseIterable, CustomTestStringConvertible {
         let architecture: String
         var dice: SeededGenerator
         var builder = GGUFBuilder()
+        var marks: [String] = []
         private let width = 64, hidden = 128
 
         init(architecture: String, dice: SeededGenerator) {
@@ -80,7 +87,7 @@ enum TinyModel: String, CaseIterable, CustomTestStringConvertible {
         }
 
         private mutating func vocabulary(_ model: String, pre: String?, bytes: [String], others: [String]) {
-            let specials = ["<|endoftext|>", "<|im_end|>", "<|im_start|>"]
+            let specials = ["<|endoftext|>", "<|im_end|>", "<|im_start|>"] + marks
             let isBytes = model == "gpt2"
             let pair = isBytes ? ("Ġ", "t") : ("\u{2581}", "t")
             let tokens = bytes + others + [pair.0 + pair.1] + specials

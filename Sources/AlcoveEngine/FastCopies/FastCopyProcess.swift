@@ -72,7 +72,7 @@ struct FastCopyProcess {
         }
     }
 
-    private static func spawn(_ command: [String], _ descriptors: [Int32], _ process: inout Int32) -> Int32 {
+    static func spawn(_ command: [String], _ descriptors: [Int32], _ process: inout Int32) -> Int32 {
         let words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
         let settings = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8", "GGML_NO_BACKTRACE=1"]
         let environment: [UnsafeMutablePointer<CChar>?] = settings.map { strdup($0) }

@@ -5,5 +5,8 @@
 struct SequenceMark: Sendable {
     /// Tokens before this place.
     let count: Int
+    /// The position of what comes behind it, and the first position that is not taken: less, behind some pictures.
+    let position: Int
+    let end: Int
     let state: [UInt8]
 }

@@ -16,11 +16,13 @@ extension Scheduler {
         let found = PromptLookup.draft(after: tokens, last, count: SpeculationGovernor.lengths.max() ?? 0)
         // What costs nothing goes first; two tokens in common are less than what a model thinks.
         if let found, found.source == .threeTokens || drafter == nil {
-            let length = min(governor.length(of: found.source), room)
-            if length > 0 { return Draft(tokens: Array(found.tokens.prefix(length)), source: found.source) }
+            // What was said before a picture may be said again; the picture itself is nothing that can be said.
+            let words = found.tokens.prefix { $0 >= 0 }
+            let length = min(governor.length(of: found.source), room, words.count)
+            if length > 0 { return Draft(tokens: Array(words.prefix(length)), source: found.source) }
         }
-        // It keeps one sequence, so it guesses for one answer at a time.
-        guard let drafter, isAlone else { return nil }
+        // It keeps one sequence, so it guesses for one answer at a time; and it sees no pictures.
+        guard let drafter, isAlone, !tokens.contains(where: { $0 < 0 }) else { return nil }
         let length = min(governor.length(of: .model), room)
         guard length > 0,
             let guess = drafter.draft(
@@ -48,7 +50,7 @@ extension Scheduler {
         guard let source = generation.draft?.source else { return }
         generation.draft = nil
         governor.took(accepted, of: draft.count, source: source)
-        if accepted < draft.count { _ = context?.cut(index, to: slots[index].tokens.count) }
+        if accepted < draft.count { _ = context?.cut(index, to: end(slots[index].tokens)) }
     }
 
     /// Samples a sequence's next token and passes it on, or ends the answer.

@@ -136,7 +136,7 @@ extension Scheduler {
     ///
     /// - Returns: about how many bytes that were.
     func giveBack() -> Int {
-        var bytes = kept.giveBack()
+        var bytes = kept.giveBack() + (projector?.giveBack() ?? 0)
         for index in slots.indices {
             bytes += slots[index].marks.reduce(0) { $0 + $1.state.count }
             slots[index].marks = []

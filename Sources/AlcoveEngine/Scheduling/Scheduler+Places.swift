@@ -54,7 +54,7 @@ extension Scheduler {
     private func cut(_ index: Int, to count: Int, _ context: ContextHandle) -> Int {
         let mark = slots[index].marks.last { $0.count == count }
         slots[index].marks.removeAll { $0.count > count }
-        if context.cut(index, to: count, mark: mark) { return count }
+        if context.cut(index, to: position(behind: count, in: slots[index].tokens), mark: mark) { return count }
         slots[index].marks = []
         _ = context.cut(index, to: 0)
         return 0
@@ -66,10 +66,11 @@ extension Scheduler {
     ) -> Int {
         keepEnd(of: index, context)
         _ = cut(index, to: 0, context)
-        guard context.restore(entry.state, into: index), context.count(of: index) == entry.tokens.count else {
+        guard context.restore(entry.state, into: index), context.end(of: index) == end(entry.tokens) else {
             kept.forget(entry.tokens)
             return cut(index, to: 0, context)
         }
+        slots[index].tokens = entry.tokens
         slots[index].marks = entry.marks
         return cut(index, to: count, context)
     }
@@ -77,7 +78,7 @@ extension Scheduler {
     /// Keeps what a sequence holds before it is lost.
     private func keepEnd(of index: Int, _ context: ContextHandle) {
         let tokens = slots[index].tokens
-        guard tokens.count >= PrefixStore.fewestTokens, !kept.holds(tokens), context.count(of: index) == tokens.count
+        guard tokens.count >= PrefixStore.fewestTokens, !kept.holds(tokens), context.end(of: index) == end(tokens)
         else { return }
         kept.keepEnd(tokens, context.state(of: index), slots[index].marks)
     }
@@ -92,7 +93,7 @@ extension Scheduler {
     /// Remembers where the answer begins: whatever becomes of its words, the next message goes on from here at least.
     func setMark(in index: Int, _ context: ContextHandle) {
         guard !model.cutsExactly, slots[index].marks.last?.count != slots[index].tokens.count,
-            let mark = context.mark(of: index), mark.state.count <= options.prefixes.bytes / 4
+            let mark = self.mark(of: index, context), mark.state.count <= options.prefixes.bytes / 4
         else { return }
         slots[index].marks = slots[index].marks.suffix(1) + [mark]
         // Of a large model a few are much: those of chats that rest longest go.

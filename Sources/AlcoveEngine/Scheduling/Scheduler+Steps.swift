@@ -13,13 +13,12 @@ extension Scheduler {
         let answering = active.filter { !(slots[$0].generation?.isReadingPrompt ?? true) }
         for index in answering {
             guard let generation = slots[index].generation, let token = generation.next else { continue }
-            generation.logitsIndex = context.add(
-                token, position: slots[index].tokens.count, sequence: index, wantsLogits: true)
+            let place = end(slots[index].tokens)
+            generation.logitsIndex = context.add(token, position: place, sequence: index, wantsLogits: true)
             generation.draft = draft(for: generation, in: index, isAlone: active.count == 1)
             slots[index].tokens.append(token)
             for (offset, drafted) in (generation.draft?.tokens ?? []).enumerated() {
-                _ = context.add(
-                    drafted, position: slots[index].tokens.count + offset, sequence: index, wantsLogits: true)
+                _ = context.add(drafted, position: place + 1 + offset, sequence: index, wantsLogits: true)
             }
         }
         let answerRows = context.batchCount
@@ -27,13 +26,25 @@ extension Scheduler {
         let reading = active.filter { slots[$0].generation?.isReadingPrompt ?? false }.min {
             (slots[$0].generation?.startedAt ?? 0) < (slots[$1].generation?.startedAt ?? 0)
         }
-        if let reading { addPrompt(of: reading, isAlone: answering.isEmpty) }
+        let picture = reading.flatMap { slots[$0].generation?.nextMedia }
+        if let reading, picture == nil { addPrompt(of: reading, isAlone: answering.isEmpty) }
+        if context.batchCount > 0 {
+            compute(context, active, answering, reading: picture == nil ? reading : nil, answerRows: answerRows)
+        }
+        if let reading, let picture { read(picture, in: reading, context) }
+    }
 
+    /// Computes what was put into the batch.
+    private func compute(
+        _ context: ContextHandle, _ active: [Int], _ answering: [Int], reading: Int?, answerRows: Int
+    ) {
         var alone = active.count == 1 ? slots[active[0]].generation?.stop : nil
         var before: SequenceMark?
         if model.isRecurrent, alone != nil {
             // A token is soon computed; a piece of a prompt is given up only where there is a way back.
-            before = reading.flatMap { context.mark(of: $0) }
+            before = reading.flatMap { fed in
+                mark(of: fed, context, count: slots[fed].tokens.count - (context.batchCount - answerRows))
+            }
             if before == nil { alone = nil }
         }
         let begun = Platform.monotonicNanoseconds
@@ -52,19 +63,22 @@ extension Scheduler {
             for index in active { giveUp(index, context, before) }
         default:
             let reason = LlamaLibrary.takeLastError() ?? "the library does not say why"
-            for index in active {
-                let generation = slots[index].generation
-                slots[index] = Slot()
-                _ = context.cut(index, to: 0)
-                generation?.fail(.decodeFailed(status: status, reason: reason))
-            }
+            for index in active { fail(index, context, .decodeFailed(status: status, reason: reason)) }
         }
     }
 
+    /// Ends an answer with an error; what its sequence holds is not to be relied on.
+    func fail(_ index: Int, _ context: ContextHandle, _ error: EngineError) {
+        let generation = slots[index].generation
+        slots[index] = Slot()
+        _ = context.cut(index, to: 0)
+        generation?.fail(error)
+    }
+
     /// Ends what was stopped inside a computation: whole micro-batches stay, the rest is to be computed by whoever goes on.
-    private func giveUp(_ index: Int, _ context: ContextHandle, _ before: SequenceMark?) {
+    func giveUp(_ index: Int, _ context: ContextHandle, _ before: SequenceMark?) {
         let isExact = before.map { context.goBack(index, to: $0) } ?? true
-        let count = isExact ? context.count(of: index) : 0
+        let count = isExact ? self.count(before: context.end(of: index), in: slots[index].tokens) : 0
         if !isExact { _ = context.cut(index, to: 0) }
         slots[index].tokens = Array(slots[index].tokens.prefix(count))
         slots[index].marks.removeAll { $0.count > count }
@@ -82,10 +96,13 @@ extension Scheduler {
         if generation.isRepeatable, end == generation.prompt.count, end - generation.fed > 1 { end -= 1 }
         // Cut where others will go on, also when there is nothing to go on from: numbers are then the same either way.
         for place in cuts(of: generation) where generation.fed < place { end = min(end, place) }
-        for position in generation.fed..<end {
+        // A picture is read by itself.
+        if let picture = generation.prompt[generation.fed..<end].firstIndex(where: { $0 < 0 }) { end = picture }
+        let shift = position(behind: generation.fed, in: generation.prompt) - generation.fed
+        for place in generation.fed..<end {
             generation.logitsIndex = context.add(
-                generation.prompt[position], position: position, sequence: index,
-                wantsLogits: position == generation.prompt.count - 1)
+                generation.prompt[place], position: place + shift, sequence: index,
+                wantsLogits: place == generation.prompt.count - 1)
         }
         slots[index].tokens.append(contentsOf: generation.prompt[generation.fed..<end])
         generation.fed = end
@@ -96,7 +113,7 @@ extension Scheduler {
         model.cutsExactly ? [generation.sharedPrefix] : [generation.sharedPrefix, generation.answerStart]
     }
 
-    private func continuePrompt(_ index: Int) {
+    func continuePrompt(_ index: Int) {
         guard let generation = slots[index].generation else { return }
         generation.report(done: generation.fed)
         if let context {

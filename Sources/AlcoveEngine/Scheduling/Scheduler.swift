@@ -17,6 +17,8 @@ final class Scheduler {
     let vocabulary: Vocabulary
     let options: EngineLoop.Options
     let cancellation: Cancellation
+    /// What turns pictures and sounds into what the model takes in; nil for a model that reads words alone.
+    let projector: ProjectorHandle?
 
     var waiting: [Generation] = []
     var context: ContextHandle?
@@ -29,7 +31,11 @@ final class Scheduler {
     /// Called when an answer has given its place up, before it tells its end: whoever hears of that may look at once.
     var placeIsFree: () -> Void = {}
 
-    init(model: ModelHandle, vocabulary: Vocabulary, options: EngineLoop.Options, cancellation: Cancellation) {
+    init(
+        model: ModelHandle, vocabulary: Vocabulary, projector: ProjectorHandle?, options: EngineLoop.Options,
+        cancellation: Cancellation
+    ) {
+        self.projector = projector
         self.model = model
         self.vocabulary = vocabulary
         self.options = options
