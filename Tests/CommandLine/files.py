@@ -163,3 +163,34 @@ def sparse_xlsx():
     book = openpyxl.Workbook()
     book.active["A1"], book.active["XFD1048576"] = "first", "last"
     return saved(book.save)
+
+
+def sound(seconds=1, form="wav", pitch=440):
+    """A tone."""
+    import array
+    import math
+    import wave
+
+    rate = 22_050
+    tone = array.array("h", (int(12_000 * math.sin(place / rate * pitch * 6.283)) for place in range(seconds * rate)))
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(tone.tobytes())
+    return out.getvalue() if form == "wav" else transcoded(out.getvalue(), form, rate)
+
+
+def transcoded(data, form, rate):
+    import av
+
+    codec = {"mp3": "libmp3lame", "flac": "flac"}[form]
+    out = io.BytesIO()
+    with av.open(io.BytesIO(data)) as source, av.open(out, "w", format=form) as container:
+        stream = container.add_stream(codec, rate=rate)
+        stream.layout = "mono"
+        for frame in source.decode(audio=0):
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return out.getvalue()

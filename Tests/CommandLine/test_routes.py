@@ -20,7 +20,7 @@ def answered(serve, tmp_path):
 
 def test_what_is_loaded_is_told_with_every_member(serve):
     host = serve("--port", 0, "--no-model").wait()
-    members = {"models", "mmProjModels", "loaded", "loadedMmProj", "visionReady", "acceptsVisionProjector", "loadedBackend", "defaultBackend",
+    members = {"models", "mmProjModels", "loaded", "loadedMmProj", "visionReady", "audioReady", "acceptsVisionProjector", "loadedBackend", "defaultBackend",
                "supportedBackends", "architecture", "contextTokens", "modelContextTokens", "defaultMaxTokens", "video", "skills"}
     models = host.json("/api/models")[1]
     assert members <= set(models) and models["loaded"] is None and models["loadedBackend"] is None

@@ -317,8 +317,8 @@ def test_errors_have_the_clients_own_classes(host, api):
     refused(openai.BadRequestError, lambda: ask(api, extra_body={"colour": 1}), code="unknown_parameter")
     refused(
         openai.BadRequestError,
-        lambda: ask(api, [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}]),
-        code="unsupported_content")
+        lambda: ask(api, [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:;base64,Qk0="}}]}]),
+        code="vision_not_ready")
     refused(
         openai.BadRequestError,
         lambda: ask(api, response_format={"type": "json_schema", "json_schema": {

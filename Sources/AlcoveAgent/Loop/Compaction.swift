@@ -28,6 +28,29 @@ package struct Compaction {
     func compacted(_ generation: GenerationRequest) async throws -> Smaller? {
         let needed = try await model.promptTokens(of: generation)
         let requested = generation.maxTokens ?? window
+        let reserve = Compaction.preferredReserve(requested, window: window)
+        guard needed + reserve > window else { return nil }
+        // Pictures take most room and tell least: words are left alone as long as they are enough.
+        let old = PictureTrimming.places(in: generation.messages)
+        if !old.isEmpty {
+            let (count, messages) = try await PictureTrimming.fewest(
+                old, of: generation, model, limit: window - reserve)
+            let what = count == 1 ? "an earlier picture or sound was" : "\(count) earlier pictures and sounds were"
+            if let messages { return Smaller(messages: messages, needed: needed, what: what) }
+            var plain = generation
+            plain.messages = PictureTrimming.without(old[...], generation.messages)
+            guard var smaller = try await withoutGroups(plain, needed: needed) else {
+                return Smaller(messages: plain.messages, needed: needed, what: what)
+            }
+            smaller.what = "the earlier pictures and sounds, and then \(smaller.what)"
+            return smaller
+        }
+        return try await withoutGroups(generation, needed: needed)
+    }
+
+    private func withoutGroups(_ generation: GenerationRequest, needed all: Int) async throws -> Smaller? {
+        let needed = try await model.promptTokens(of: generation)
+        let requested = generation.maxTokens ?? window
         guard needed + Compaction.preferredReserve(requested, window: window) > window else { return nil }
         let groups = Compaction.groups(generation.messages)
         let removable = groups.indices.filter { groups[$0].mayGo }
@@ -50,7 +73,7 @@ package struct Compaction {
         let messages = Compaction.messages(groups, without: removable.prefix(low))
         let count = generation.messages.count - messages.count
         return Smaller(
-            messages: messages, needed: needed,
+            messages: messages, needed: all,
             what: count == 1 ? "1 earlier message was" : "\(count) earlier messages were")
     }
 

@@ -12,14 +12,16 @@ struct AttachmentOrder: Sendable {
         var contents: [Int: String] = [:]
         /// Names in the workspace.
         var staged: [String] = []
+        /// What the model sees and hears, by the place of its message.
+        var media: [Int: [MediaInput]] = [:]
     }
 
     /// - Parameters:
     ///   - chat: Whose workspace tools will work in; nil in a turn without tools, or without a chat.
-    ///   - contextLength: Of the model, in tokens.
+    ///   - model: Who will answer.
     /// - Throws: `InputError` for a file of the newest message that is not there, for what the model cannot see or hear.
     func prepare(
-        _ messages: [Int: MessageAttachments], texts: [String], chat: ChatID?, contextLength: Int
+        _ messages: [Int: MessageAttachments], texts: [String], chat: ChatID?, model: ModelDescription
     ) async throws -> Ready {
         let order = messages.keys.sorted()
         guard let newest = order.last else { return Ready() }
@@ -33,20 +35,24 @@ struct AttachmentOrder: Sendable {
         let files = order.flatMap { messages[$0]?.files ?? [] }.filter { there.contains($0.name) }
         var staged: [String: String] = [:]
         if let chat { staged = try await stage(files, in: chat) }
-        try check(messages, staged: staged)
+        try await check(messages, staged: staged, model.media)
+        let shown = try await ShownMedia(abilities: model.media, folder: host.uploads.folder, shelf: host.shelf).shown(
+            messages, there: Set(there), newest: texts.count - 1, hasTools: chat != nil)
 
         var ready = Ready()
-        var blocks = FileBlocks(contextLength: contextLength)
+        var blocks = FileBlocks(contextLength: model.contextLength)
         for index in order {
             var items: [FileBlocks.Item] = []
-            for file in messages[index]?.files ?? [] {
+            let seen = shown[index]
+            for file in messages[index]?.files ?? [] where seen?.drawn.contains(file.name) != true {
                 if let item = try await item(file, blocks.room, &staged, chat, isThere: there.contains(file.name)) {
                     items.append(item)
                 }
             }
             let text = texts[index]
-            let content = blocks.content(text, with: items)
+            let content = ((seen?.notes ?? []) + [blocks.content(text, with: items)]).joined(separator: "\n")
             if content != text { ready.contents[index] = content }
+            ready.media[index] = seen?.media
         }
         var seen: Set<String> = []
         ready.staged = files.flatMap { [staged[$0.name.text], staged[$0.name.derivedText]] }.compactMap { $0 }
@@ -54,16 +60,19 @@ struct AttachmentOrder: Sendable {
         return ready
     }
 
-    /// No model here sees or hears yet. Where tools can work on the files, that is enough; all of them, or it is refused.
-    private func check(_ messages: [Int: MessageAttachments], staged: [String: String]) throws(InputError) {
+    /// Where a model does not see or hear but tools can work on the files, that is enough; all of them, or it is refused.
+    private func check(
+        _ messages: [Int: MessageAttachments], staged: [String: String], _ abilities: MediaAbilities
+    ) async throws(InputError) {
         let families = Set(staged.keys.compactMap { UploadName.family(of: $0) })
         func isStaged(_ name: String) -> Bool { UploadName.family(of: name).map(families.contains) ?? false }
-        if messages.values.contains(where: { $0.pictures.contains { !isStaged($0) } }) {
+        if !abilities.sees, messages.values.contains(where: { $0.pictures.contains { !isStaged($0) } }) {
             throw InputError(
                 code: "vision_not_ready", message: "The loaded model cannot see pictures.",
-                hint: "Remove them, or turn tools on so that they can be worked on as files.")
+                hint: await host.projector.advice
+                    ?? "Remove them, or turn tools on so that they can be worked on as files.")
         }
-        if messages.values.contains(where: { $0.sounds.contains { !isStaged($0.text) } }) {
+        if !abilities.hears, messages.values.contains(where: { $0.sounds.contains { !isStaged($0.text) } }) {
             throw InputError(
                 code: "audio_not_ready", message: "The loaded model cannot hear sound.",
                 hint: "Remove it, or turn tools on so that it can be worked on as a file.")

@@ -9,7 +9,8 @@ extension HostServices {
         let receiver = UploadReceiver(store: uploads, limits: limits)
         do {
             let file = try await receiver.receive(path: path, name: name, stem: stem)
-            let digest = try await UploadDigest(of: file, decoder: decoder)
+            let digest = try await UploadDigest(
+                of: file, decoder: decoder, modelSees: await model.ready?.model.description.media.sees ?? false)
             try await uploads.keep([file], with: digest.derived, limits)
             await receiver.finish()
             let context = await model.ready?.model.description.contextLength

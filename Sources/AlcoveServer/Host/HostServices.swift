@@ -42,6 +42,7 @@ package struct HostServices: Sendable {
     package let uploads: UploadStore
     package let staging: AttachmentStaging
     package let decoder: any MediaDecoder
+    package let shelf: MediaShelf
     package let share: ShareInbox
     package let answers: DirectAnswers
     /// Nil where a model should answer nothing but what it is asked.
@@ -76,8 +77,13 @@ package struct HostServices: Sendable {
         self.root = root
         self.catalog = catalog
         self.fastCopies = fastCopies
+        let shelf = MediaShelf(decoder: decoder)
+        self.shelf = shelf
         let memory = MemoryWatch(
-            giveBack: { await (model.ready?.model as? any MemorySaving)?.giveBackMemory() ?? 0 }, write: memoryLog)
+            giveBack: {
+                let decoded = await shelf.giveBack()
+                return decoded + (await (model.ready?.model as? any MemorySaving)?.giveBackMemory() ?? 0)
+            }, write: memoryLog)
         self.memory = memory
         turns = Turns(log: log) { memory.follow($0) }
         answers = DirectAnswers(repair: repair) { Task { await memory.look(.afterAnAnswer) } }

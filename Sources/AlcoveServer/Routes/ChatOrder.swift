@@ -97,6 +97,7 @@ struct ChatOrder: Sendable {
     /// Puts what was made ready of the files into the request.
     mutating func take(_ ready: AttachmentOrder.Ready) {
         for (index, content) in ready.contents { request.messages[index].content = content }
+        for (index, media) in ready.media { request.messages[index].media = media }
         request.attachedFiles = ready.staged
     }
 

@@ -32,7 +32,7 @@ struct ChatRoutes: Sendable {
         if !order.attachments.isEmpty {
             let attached = try await AttachmentOrder(host: host).prepare(
                 order.attachments, texts: order.texts, chat: order.hasTools ? chat : nil,
-                contextLength: model.description.contextLength)
+                model: model.description)
             order.take(attached)
         }
         let drafts = order.drafts

@@ -20,10 +20,12 @@ struct ModelRoutes: Sendable {
 
     private func models() async -> JSONValue {
         let loaded = await host.model.ready?.model.description
+        let projector = await host.projector
         var body: JSONObject = [
             "models": .array(host.files.list().map { .string($0) }), "mmProjModels": [],
-            "loaded": JSONValue(loaded?.id), "loadedMmProj": .null, "visionReady": false,
-            "acceptsVisionProjector": false,
+            "loaded": JSONValue(loaded?.id), "loadedMmProj": JSONValue(loaded?.projector),
+            "visionReady": .bool(loaded?.media.sees ?? false), "audioReady": .bool(loaded?.media.hears ?? false),
+            "acceptsVisionProjector": .bool(projector.isKnown || projector.isLoaded),
             "loadedBackend": loaded == nil
                 ? .null : .string(host.model.remoteHost == nil ? ModelRoutes.backend : "openai"),
             "defaultBackend": .string(ModelRoutes.backend),
@@ -31,7 +33,10 @@ struct ModelRoutes: Sendable {
             "architecture": JSONValue(loaded?.architecture),
             "contextTokens": loaded.map { JSONValue($0.contextLength) } ?? .null,
             "modelContextTokens": loaded.map { JSONValue($0.trainedContextLength) } ?? .null,
-            "defaultMaxTokens": JSONValue(host.board.current.maxTokens), "video": .null, "skills": .null,
+            "defaultMaxTokens": JSONValue(host.board.current.maxTokens),
+            "video": (loaded?.media.sees ?? false)
+                ? .object(["maxFrames": JSONValue(max(1, loaded?.media.videoFrames ?? 0))]) : .null,
+            "skills": .null,
         ]
         guard let copies = host.fastCopies else { return .object(body) }
         for (key, value) in copies.facts().members { body[key] = value }
@@ -56,7 +61,9 @@ struct ModelRoutes: Sendable {
                 "\"backend\" should be \(ModelRoutes.backend): there is no other here.")
         }
         if let projector = body["mmproj"], !projector.isNull, projector.string != "" {
-            throw HTTPError(400, code: "unsupported_projector", "No model here takes a projector yet.")
+            throw HTTPError(
+                400, code: "unsupported_projector", "A load does not name its projector.",
+                hint: "The catalogue's is taken, one beside the model named mmproj-MODEL.gguf, or --projector FILE.")
         }
         let path = try host.files.path(name)
         do {
@@ -77,7 +84,7 @@ struct ModelRoutes: Sendable {
         _ = try? await host.board.change { try $0.changing(["selectedModelId": .string(name)]) }
         let loaded = await host.model.ready?.model.description
         return .json([
-            "ok": true, "model": JSONValue(loaded?.id), "loadedMmProj": .null,
+            "ok": true, "model": JSONValue(loaded?.id), "loadedMmProj": JSONValue(loaded?.projector),
             "architecture": JSONValue(loaded?.architecture),
         ])
     }

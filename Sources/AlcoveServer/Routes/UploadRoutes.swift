@@ -20,7 +20,10 @@ struct UploadRoutes: Sendable {
         let files = try await receiver.receive(request.body, contentType: request.headers["content-type"] ?? "")
         do {
             var digests: [UploadDigest] = []
-            for file in files { digests.append(try await UploadDigest(of: file, decoder: host.decoder)) }
+            let sees = await host.model.ready?.model.description.media.sees ?? false
+            for file in files {
+                digests.append(try await UploadDigest(of: file, decoder: host.decoder, modelSees: sees))
+            }
             // A client that has left gets no answer, so nothing is kept for it.
             try Task.checkCancellation()
             try await host.uploads.keep(files, with: digests.flatMap(\.derived), limits)

@@ -31,6 +31,8 @@ struct UploadDigest: Sendable {
     var derived: [Derived] = []
     /// The words may be there, but only as pictures of words.
     var needsVision = false
+    /// Whether the model that is loaded sees such pictures.
+    private(set) var modelSees = false
     /// A sentence for the person: what could not be had from the file.
     var warning: String?
     /// Why the file could not be looked into, for programs.
@@ -39,7 +41,10 @@ struct UploadDigest: Sendable {
     /// Looks into a file. One that cannot be read is kept all the same.
     ///
     /// - Throws: `UploadError.unreadableVideo`, since nobody could ever play it; `CancellationError`.
-    init(of file: ReceivedFile, decoder: any MediaDecoder) async throws {
+    ///
+    /// - Parameter modelSees: Whether the model that is loaded sees pictures.
+    init(of file: ReceivedFile, decoder: any MediaDecoder, modelSees: Bool = false) async throws {
+        self.modelSees = modelSees
         do {
             switch file.name.kind {
             case .text where file.name.ending == "csv": break
@@ -86,7 +91,9 @@ struct UploadDigest: Sendable {
     private mutating func drawPages(
         _ file: ReceivedFile, _ media: MediaFile, _ decoder: any MediaDecoder
     ) async throws {
-        let about = "\(file.shownName) has no text, only pictures of its pages, which this model cannot see."
+        let about =
+            "\(file.shownName) has no text, only pictures of its pages, which this model "
+            + (modelSees ? "sees." : "cannot see.")
         warning = about
         readPages = 0
         let drawn: [Picture]
@@ -153,12 +160,12 @@ enum UploadReply {
         case .text: addText(digest, contextLimit, to: &object)
         case .pdf, .document:
             addText(digest, contextLimit, to: &object)
-            object["renderedAsImages"] = false
+            object["renderedAsImages"] = .bool(digest.needsVision && digest.modelSees && !digest.frames.isEmpty)
             object["pageCount"] = digest.pages.map { JSONValue($0) } ?? .null
             object["extractedPageCount"] = digest.readPages.map { JSONValue($0) } ?? .null
             object["complete"] = .bool(digest.text?.isComplete ?? false)
             if digest.needsVision {
-                object["needsVision"] = true
+                if !digest.modelSees { object["needsVision"] = true }
                 object["frames"] = .array(digest.frames.map { .string($0) })
                 object["frameUrls"] = .array(digest.frames.map { .string("/uploads/" + $0) })
             }

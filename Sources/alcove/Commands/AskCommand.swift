@@ -16,6 +16,13 @@ enum AskCommand {
         ],
         options: [CommonOptions.root] + CommonOptions.engine + [
             CommonOptions.maxTokens, CommonOptions.temperature, CommonOptions.seed, CommonOptions.system,
+            Command.Option(
+                name: "--image", short: "i", value: "FILE[,FILE...]",
+                help: "Pictures or videos that the question is about, for a model that sees."),
+            Command.Option(
+                name: "--sound", short: nil, value: "FILE",
+                help: "A sound that the question is about, for a model that hears."
+            ),
         ],
         run: { try await run($0) })
 
@@ -31,7 +38,14 @@ enum AskCommand {
         let loaded = try await TerminalLoading.load(
             path, with: try CommonOptions.loader(invocation, folders: nil, resources: resources))
 
-        var messages = [Message(role: .user, content: question)]
+        var asked = Message(role: .user, content: question)
+        do {
+            asked.media = try await TerminalMedia.read(invocation, for: loaded.model.description.media)
+        } catch {
+            await loaded.unload()
+            throw error
+        }
+        var messages = [asked]
         if let system = invocation.text("--system") { messages.insert(Message(role: .system, content: system), at: 0) }
         let request = GenerationRequest(
             messages: messages, sampling: sampling, maxTokens: try invocation.int("--max-tokens", in: 1...1_000_000))

@@ -24,7 +24,12 @@ enum CommonOptions {
         name: "--draft", short: nil, value: "NAME|FILE",
         help: "A smaller model of the same family that guesses ahead for it. Default: the one of the catalogue, if any."
     )
-    static let engine = [model, context, threads, lora, draft] + RemoteOptions.all
+    static let projector = Command.Option(
+        name: "--projector", short: nil, value: "FILE",
+        help:
+            "The model's projector (mmproj, GGUF), so that it sees or hears. Default: the catalogue's, or mmproj-MODEL.gguf "
+            + "beside the model.")
+    static let engine = [model, context, threads, lora, draft, projector] + RemoteOptions.all
 
     static let maxTokens = Command.Option(
         name: "--max-tokens", short: "n", value: "N", help: "Most tokens of the answer.")
@@ -63,6 +68,7 @@ enum CommonOptions {
                 folders: folders ?? Folders(root: invocation.text("--root")), resources: resources)
             loader.draft = try library.path(named: name)
         }
+        loader.projector = invocation.text("--projector").map(Folders.absolute)
         if let folders {
             let library = ModelLibrary(folders: folders, resources: resources)
             loader.entry = { path in
@@ -70,10 +76,17 @@ enum CommonOptions {
                 let original = library.fastCopies.copy(ofFile: path)?.originalPath ?? path
                 return library.catalog.entry(ofFile: original, in: ModelStore(folder: folders.models))?.entry
             }
+            let found = loader.entry
             let store = ModelStore(folder: folders.models)
             loader.draftOfEntry = { entry in
                 entry.files.first { $0.role == .draft && store.isComplete($0, in: entry) }
                     .map { store.path(of: $0, in: entry) }
+            }
+            loader.catalogProjector = { path in
+                guard let entry = found(path), let file = entry.files.first(where: { $0.role == .projector }),
+                    store.isComplete(file, in: entry)
+                else { return nil }
+                return store.path(of: file, in: entry)
             }
         }
         return loader

@@ -47,6 +47,12 @@ enum PlumbingCommand {
                     FastCopyWorker.serve()
                     return .success
                 }),
+            Command(
+                name: "projector-worker", summary: "What tries unknown projectors; started by the program itself.",
+                run: { _ in
+                    ProjectorTrial.serve()
+                    return .success
+                }),
         ])
 
     /// A command that answers every line by itself.

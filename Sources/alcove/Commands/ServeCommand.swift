@@ -56,6 +56,7 @@ enum ServeCommand {
             if let remote { return try RemoteOptions.check(path, remote) }
             if script != nil { return }
             try ModelFile.check(path)
+            if let projector = loader.projector { try ProjectorFile.check(projector, model: path) }
             try ModelFile.checkMemory(path, cacheType: CacheType(rawValue: board.current.cacheType) ?? .f16)
         }
         let model = ModelHost(check: check, remoteHost: script == nil ? remote?.endpoint.host : nil, gate: gate) {

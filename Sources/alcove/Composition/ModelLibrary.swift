@@ -23,7 +23,8 @@ struct ModelLibrary: Sendable {
         // Projectors and drafts of the catalogue go beside a model and are none.
         let catalog = catalog, store = ModelStore(folder: folders.models)
         found.removeAll { entry in
-            catalog.entry(ofFile: entry.path, in: store).map { $0.file.role != .weights } ?? false
+            catalog.entry(ofFile: entry.path, in: store).map { $0.file.role != .weights }
+                ?? entry.name.lowercased().hasPrefix("mmproj-")
         }
         return found + bundled
     }

@@ -27,6 +27,10 @@ struct ModelLoader: Sendable {
 
     /// What changes every model that is loaded, instead of what the catalogue names for one.
     var adapter: Adapter?
+    /// The projector of every model that is loaded, instead of the one that belongs to it.
+    var projector: String?
+    /// The projector of a model of the catalogue, once it is on this device.
+    var catalogProjector: @Sendable (_ path: String) -> String? = { _ in nil }
 
     /// What the starter model's makers say of its sampling (model card of SmolLM2-135M-Instruct); its file says nothing.
     private static func sampling(ofFile path: String) -> SamplingOptions? {
@@ -66,7 +70,9 @@ struct ModelLoader: Sendable {
         options.draft = draft ?? entry.flatMap(draftOfEntry)
         options.needsDraft = draft != nil
         options.templateWorker = [program, "plumbing", "template-worker"]
+        let choice = try await ProjectorChoice.find(for: path, loader: self)
+        options.projector = choice.path
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)
-        return LoadedModel(model: engine, notices: engine.notices) { await engine.unload() }
+        return LoadedModel(model: engine, notices: engine.notices + choice.notices) { await engine.unload() }
     }
 }

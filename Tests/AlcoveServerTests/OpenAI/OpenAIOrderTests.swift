@@ -32,7 +32,7 @@ struct OpenAIOrderTests {
         Refusal(#""messages":[{"role":"user","content":"x","colour":1}]"#, "messages[0].colour", "unknown_parameter"),
         Refusal(
             #""messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:"}}]}]"#,
-            "messages[0].content[0]", "unsupported_content"),
+            "messages[0].content[0].image_url.url", "invalid_value"),
         Refusal(#""messages":[{"role":"user","content":[{"type":"text"}]}]"#, "messages[0].content[0].text"),
         Refusal(#""messages":[{"role":"tool","content":"x","tool_call_id":"a"}]"#, "messages[0].tool_call_id"),
         Refusal(

@@ -8,7 +8,9 @@ struct OpenAIChatOrder: Sendable {
     /// nil: nobody asked for chances.
     let likeliestTokens: Int?
     private let body: OpenAIBody
-    private let messages: [Message]
+    private var messages: [Message]
+    /// Pictures and sounds that are still to be decoded.
+    private let media: [(message: Int, media: OpenAIMedia)]
     private let tools: [ToolDeclaration]
     private let toolChoice: ToolChoice
     private let schema: JSONValue?
@@ -30,7 +32,8 @@ struct OpenAIChatOrder: Sendable {
             throw OpenAIError(
                 code: "missing_required_parameter", "\"messages\" should be a list of messages.", param: "messages")
         }
-        messages = try OpenAIMessages(list).messages
+        let read = try OpenAIMessages(list)
+        (messages, media) = (read.messages, read.media)
         (isStream, includesUsage) = try body.streaming()
         try OpenAIChatOrder.refuseWhatIsNotThere(body)
         tools = try OpenAIChatOrder.tools(body)
@@ -52,6 +55,13 @@ struct OpenAIChatOrder: Sendable {
         }
         likeliestTokens = asksForChances ? top ?? 0 : nil
         _ = try request(for: SamplingOptions(), stopSignal: StopSignal())
+    }
+
+    /// Decodes the pictures and sounds of the messages, in the sandbox, for a model that takes them.
+    mutating func decodeMedia(for abilities: MediaAbilities, with decoder: any MediaDecoder) async throws {
+        for (index, medium) in media {
+            messages[index].media.append(try await medium.decoded(for: abilities, with: decoder))
+        }
     }
 
     /// What the request does not say of sampling, the model's makers do.

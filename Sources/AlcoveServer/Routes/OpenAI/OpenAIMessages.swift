@@ -3,6 +3,8 @@ internal import AlcoveCore
 /// The messages of a chat completion, read into a conversation.
 struct OpenAIMessages: Sendable {
     private(set) var messages: [Message] = []
+    /// Pictures and sounds that are still to be decoded, by the place of their message.
+    private(set) var media: [(message: Int, media: OpenAIMedia)] = []
     /// Tools by the ids of the calls before.
     private var tools: [String: String] = [:]
 
@@ -53,7 +55,10 @@ struct OpenAIMessages: Sendable {
             }
             return Message(role: role, content: content, toolCallID: id, toolName: tool)
         case .system, .developer, .user:
-            guard let content else { throw body.wrong("content", "should be text") }
+            if role == .user { try readMedia(of: body) }
+            guard let content = content ?? (media.last?.message == messages.count ? "" : nil) else {
+                throw body.wrong("content", "should be text")
+            }
             guard body["tool_calls"] == nil else { throw body.wrong("tool_calls", "is for assistant messages only") }
             return Message(role: role, content: content)
         }
@@ -65,7 +70,9 @@ struct OpenAIMessages: Sendable {
         if let text = content.string { return text }
         guard let parts = content.array else { throw body.wrong("content", "should be text or a list of parts") }
         var texts: [String] = []
+        let isUser = try body.text("role") == Role.user.rawValue
         for (index, part) in parts.enumerated() {
+            if isUser, OpenAIMedia.kinds.contains(part["type"]?.string ?? "") { continue }
             let place = "content[\(index)]"
             switch part["type"]?.string {
             case "text"?, "refusal"?:
@@ -76,12 +83,27 @@ struct OpenAIMessages: Sendable {
             case let type?:
                 throw OpenAIError(
                     code: "unsupported_content",
-                    "\"\(body.path)\(place)\" is of type \"\(type.prefix(40))\", and the model reads text only.",
-                    hint: "Send parts of type text.", param: "\(body.path)\(place)")
+                    "\"\(body.path)\(place)\" is of type \"\(type.prefix(40))\", which is not taken here.",
+                    hint: "Send parts of type text, and in messages of the user image_url and input_audio.",
+                    param: "\(body.path)\(place)")
             case nil: throw body.wrong("\(place).type", "should be text")
             }
         }
-        return texts.joined(separator: "\n")
+        return texts.isEmpty && parts.count > 0 && isUser ? nil : texts.joined(separator: "\n")
+    }
+
+    /// Pictures and sounds of a message, in their order.
+    private mutating func readMedia(of body: OpenAIBody) throws(OpenAIError) {
+        for (index, part) in (body["content"]?.array ?? []).enumerated() {
+            guard let found = try OpenAIMedia(part, at: "\(body.path)content[\(index)]") else { continue }
+            guard media.count < OpenAIMedia.most else {
+                throw OpenAIError(
+                    code: "too_many_pictures",
+                    "There are more than \(OpenAIMedia.most) pictures and sounds, which are the most.",
+                    param: "\(body.path)content[\(index)]")
+            }
+            media.append((messages.count, found))
+        }
     }
 
     private mutating func calls(of body: OpenAIBody) throws(OpenAIError) -> [ToolCall] {

@@ -68,8 +68,9 @@ struct OpenAIRoutes: Sendable {
     // MARK: Answers
 
     private func chat(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let order = try OpenAIChatOrder(try await request.jsonObject())
+        var order = try OpenAIChatOrder(try await request.jsonObject())
         let model = try await ready(named: order.model)
+        try await order.decodeMedia(for: model.description.media, with: host.decoder)
         var generation = try order.request(for: model.description.sampling, stopSignal: StopSignal())
         generation.speculates = host.board.current.speculates
         let head = head("chatcmpl-", model)
