@@ -62,14 +62,16 @@ public struct MediaInput: Sendable, Hashable {
 
     public var isSound: Bool { if case .sound = content { true } else { false } }
 
-    /// Pictures it is to a model: one, or a frame each.
-    public var pictureCount: Int {
+    /// The pictures it is to a model: one, or a frame each.
+    public var pictures: [RGBPicture] {
         switch content {
-        case .picture: 1
-        case .video(let frames): frames.count
-        case .sound: 0
+        case .picture(let picture): [picture]
+        case .video(let frames): frames.map(\.picture)
+        case .sound: []
         }
     }
+
+    public var pictureCount: Int { pictures.count }
 }
 
 /// A picture as rows of red, green and blue, a byte each, from the top left.

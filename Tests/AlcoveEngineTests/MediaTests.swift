@@ -44,8 +44,8 @@ import Testing
         return message
     }
 
-    private func request(_ messages: [Message]) -> GenerationRequest {
-        var request = GenerationRequest(messages: [Self.rules] + messages, sampling: .greedy, maxTokens: 12)
+    private func request(_ messages: [Message], rules: [Message] = [MediaTests.rules]) -> GenerationRequest {
+        var request = GenerationRequest(messages: rules + messages, sampling: .greedy, maxTokens: 12)
         request.likeliestTokens = 2
         return request
     }
@@ -117,7 +117,8 @@ import Testing
         // Other chats take its place; its end is kept with its pictures.
         for word in ["sea ", "fox ", "tree "] {
             _ = try await Answer.collect(
-                engine.generate(request([message(String(repeating: word, count: 60), [medium(3)])])))
+                engine.generate(
+                    request([message(String(repeating: word, count: 60), [medium(3)])], rules: [])))
         }
         let late = try await Answer.collect(engine.generate(request(messages)))
         expectNearly(late, as: try await bench.cold(request(messages)))

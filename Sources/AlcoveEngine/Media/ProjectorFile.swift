@@ -68,5 +68,15 @@ public enum ProjectorFile {
                 "\(summary.fileName) cannot be used: its pictures (\"clip.vision.image_size\") and their patches "
                     + "(\"clip.vision.patch_size\") have no possible sizes.")
         }
+        // Places of this family are looked up, not computed; a picture of the longest shape has 225 patches in a row.
+        guard case .string(let type)? = header["clip.projector_type"]?.value, type.text?.hasPrefix("gemma4") == true,
+            let places = header.tensors.first(where: { $0.name == "v.position_embd.weight" })
+        else { return }
+        guard places.dimensions[1] >= 256 else {
+            throw GGUFError(
+                .badNumber,
+                "\(summary.fileName) cannot be used: it has places for \(places.dimensions[1]) patches in a row, and 256 "
+                    + "are needed.")
+        }
     }
 }

@@ -62,12 +62,25 @@ final class ProjectorHandle: @unchecked Sendable {
         guard media.isSound ? abilities.hears : abilities.sees else {
             throw media.isSound ? .cannotHear : .cannotSee
         }
+        for picture in media.pictures where !ProjectorHandle.isPossible(picture) {
+            throw .mediaRefused(
+                reason: "a picture of \(picture.width) x \(picture.height) pixels is more than "
+                    + "\(ProjectorHandle.mostLength) times as long as it is wide")
+        }
         let prompt = try tokenize(media)
         prepared.withLock { list in
             list.append((media.digest, prompt))
             if list.count > ProjectorHandle.mostPrepared { list.removeFirst() }
         }
         return prompt
+    }
+
+    /// Found by trying: the library makes patches of any shape, and aborts on one that has more in a row than the model has
+    /// places for.
+    private static let mostLength = 20
+
+    private static func isPossible(_ picture: RGBPicture) -> Bool {
+        max(picture.width, picture.height) <= mostLength * min(picture.width, picture.height)
     }
 
     private func tokenize(_ media: MediaInput) throws(EngineError) -> MediaPrompt {
