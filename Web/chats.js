@@ -81,6 +81,12 @@ export class Chats {
         if (location.hash !== address) history[before === null ? "replaceState" : "pushState"](null, "", address);
         if (!same) composer.text = [keptText(this.current), typed].filter(Boolean).join("\n");
         if (typed !== "") keepText(this.current, composer.text);
+        // Read again before the host had taken its message, a page has the words in its box still.
+        const asked = session.activeTurn?.running ? this.current.history.at(-1) : null;
+        if (asked?.role === "user" && asked.content === composer.text) {
+            composer.text = "";
+            keepText(this.current, "");
+        }
         if (before === null) attachments.giveBack(keptFiles(this.current));
         else if (!same) attachments.ready = keptFiles(this.current);
         shares?.showFor(this.current.id);

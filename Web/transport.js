@@ -31,6 +31,8 @@ export class Transport {
     #draft = null;
     #seen = new Set();
     #reread = new Set();
+    /** A turn that was opened before the host had kept its message, or null. */
+    #early = null;
     #told = new Set();
     #ordinal = 0;
     #lookup = null;
@@ -79,6 +81,8 @@ export class Transport {
             this.#seen.add(activeTurn.id);
             return actions;
         }
+        // Nothing has happened in it yet: its message is not in the chat as it was opened, and will be with the first frame.
+        if (activeTurn.frames === 0) this.#early = activeTurn.id;
         return [...actions, ...this.#attach(activeTurn.id, now)];
     }
 
@@ -114,6 +118,10 @@ export class Transport {
         if (event.turn) {
             this.turn = event.turn;
             this.#seen.add(event.turn);
+        }
+        if (this.#early !== null && this.#early === this.turn) {
+            this.#early = null;
+            return [{ do: "reopen", conversation: this.conversation }];
         }
         return [{ do: "accepted" }];
     }

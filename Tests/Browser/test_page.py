@@ -201,6 +201,32 @@ def test_a_reload_in_the_middle_attaches_to_the_running_turn(host, chat):
     finished(chat)
 
 
+def test_a_reload_before_the_host_has_kept_the_message_shows_it_as_soon_as_it_has(host, chat):
+    host.script(Wait("kept"), words("Here."), Wait("rest"), words(" And there."), done())
+    ask(chat, "Where?")
+    expect(chat.locator("#strip")).to_contain_text("Thinking…")
+    opened = []
+
+    def without_the_message(route):
+        reply = route.fetch()
+        session = reply.json()
+        opened.append(session["activeTurn"])
+        route.fulfill(response=reply, json={**session, "messages": [] if len(opened) == 1 else session["messages"]})
+
+    chat.route("**/api/sessions?*", without_the_message)
+    chat.reload()
+    expect(chat.locator(".message.assistant")).to_have_count(1)
+    assert opened[0]["running"] and opened[0]["frames"] == 0
+
+    host.release("kept")
+    expect(chat.locator(".message .body")).to_have_text(["Where?", "Here."])
+    expect(chat.locator("#box")).to_have_value("")
+    host.release("rest")
+    finished(chat)
+    expect(chat.locator(".message .body")).to_have_text(["Where?", "Here. And there."])
+    assert len(opened) == 2
+
+
 def test_an_answer_goes_on_while_another_chat_is_open(host, chat):
     host.save_chat("Another", [{"role": "user", "content": "old"}, {"role": "assistant", "content": "Old answer"}])
     host.script(words("Slow"), Wait("rest"), words(" answer"), done())
