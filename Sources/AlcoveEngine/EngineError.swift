@@ -135,7 +135,8 @@ public enum EngineError: UserFacingError, Equatable {
         case .noMemoryForContext:
             "Close other programs, begin a new chat, or keep keys and values in fewer bits (setting kvCacheDtype)."
         case .contextFailed: "Choose a smaller --context, or a smaller model."
-        case .promptTooLong: "Begin a new chat, shorten the message, or give the model a larger --context."
+        case .promptTooLong:
+            "Begin a new chat, shorten the message, or give the model a larger context (Settings, or --context)."
         case .decodeFailed: "Load the model again; if it happens again, choose another file."
         case .crashedBefore: "Choose it again to try once more, or choose another model."
         }

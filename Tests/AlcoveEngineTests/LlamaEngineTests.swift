@@ -156,7 +156,7 @@ struct LlamaEngineTests {
         #expect(
             EngineError.promptTooLong(tokens: 431, limit: 256).sentence
                 == "The chat needs 431 tokens and the model holds 256. Begin a new chat, shorten the message, or give the "
-                + "model a larger --context.")
+                + "model a larger context (Settings, or --context).")
         await engine.unload()
     }
 

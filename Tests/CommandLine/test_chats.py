@@ -298,6 +298,26 @@ def test_a_window_that_was_left_behind_takes_no_turn_back_and_brings_none_again(
     assert status == 200 and said(json.loads(body)) == ["One?", "First."]
 
 
+def test_a_message_brings_no_turn_back_that_was_taken_back_elsewhere(serve, tmp_path):
+    host = host_with(serve, tmp_path, [{"text": "Third."}])
+    chat = chat_with(host, "One?", "First.", "Two?", "Second.")
+    session = host.session(chat)["sessionId"]
+    shown = [{"role": role, "content": text} for role, text in [
+        ("user", "One?"), ("assistant", "First."), ("user", "Two?"), ("assistant", "Second.")]]
+    assert host.json(f"/api/agent/conversations/{chat}/rewind", "POST", {})[0] == 200
+
+    status, refusal = host.json("/api/chat", "POST", {
+        "sessionId": session, "messages": [*shown, {"role": "user", "content": "Three?"}], "seen": 4, "seenEnd": "Second."})
+
+    assert (status, refusal["code"]) == (409, "chat_changed")
+    assert said(transcript(host, chat)) == ["One?", "First."]
+    # Where nothing was taken back, it is the chat that lacks something, such as an answer the disk had no room for.
+    assert host.chat(session, [*shown[:2], {"role": "user", "content": "Three?"}], seen=2, seenEnd="First.")[1][-1]["done"]
+    longer = [*shown, {"role": "user", "content": "Three?"}, {"role": "assistant", "content": "Third."}, {"role": "user", "content": "Four?"}]
+    assert host.chat(session, longer, seen=6, seenEnd="Third.")[1][-1]["done"]
+    assert len(said(transcript(host, chat))) == 8
+
+
 def test_another_answer_that_was_asked_for_elsewhere_is_not_written_over_unseen(serve, tmp_path):
     host = host_with(serve, tmp_path, [{"text": "Again."}])
     chat = chat_with(host, "One?", "First.")

@@ -9,7 +9,9 @@ package struct Compaction {
         var code: String { "prompt_too_long" }
         var place: ErrorPlace { .request }
         var message: String { "The chat needs \(tokens) tokens and the model holds \(limit)." }
-        var hint: String? { "Begin a new chat, shorten the message, or give the model a larger --context." }
+        var hint: String? {
+            "Begin a new chat, shorten the message, or give the model a larger context (Settings, or --context)."
+        }
     }
 
     struct Smaller {

@@ -20,7 +20,10 @@ struct ChatRoutes: Sendable {
         var order = try ChatOrder(body: try await request.jsonObject())
         let chat = try await chat(of: order)
         // The history that was sent would take the place of messages its sender never saw.
-        if let chat { try await order.sight?.check(chat, in: host.chats, mayLack: true) }
+        // It may bring back what the disk had no room for, but no turn that was taken back elsewhere with its files.
+        if let chat, let sight = order.sight {
+            try await sight.check(chat, in: host.chats, mayLack: await !host.rewinds.canRedo(chat))
+        }
         let plan = order.plan, ready = await host.model.ready
         if ready == nil, plan == nil { throw await noModel() }
         // An explicit command is never the model's to read, whether one is loaded or not.
