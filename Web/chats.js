@@ -1,7 +1,7 @@
 // The open chat and the list of chats: opens, keeps, and shows what the host has of them.
 
 import { host } from "./api.js";
-import { keepText, keptFiles, keptText, toolsAreOn } from "./drafts.js";
+import { forgetChat, keepFiles, keepText, keptFiles, keptText, toolsAreOn } from "./drafts.js";
 import { t } from "./strings.js";
 import { titleText } from "./text.js";
 
@@ -52,14 +52,30 @@ export class Chats {
             if (session.messages?.length > 0 || session.activeTurn) await transcript.need();
         } catch (error) {
             if (mine !== this.#opening) return false;
-            if (error.status === 404) notices.add({ sentence: t("chatGone") });
-            else troubles.failed(error);
+            if (error.status !== 404) troubles.failed(error);
+            else {
+                if (id === this.current?.id) await this.#leaveGone();
+                notices.add({ sentence: t("chatGone") });
+            }
             return false;
         }
         if (mine !== this.#opening) return false;
         // What was on the screen stays until here: a chat that cannot be opened costs nothing.
         this.#show(session);
         return true;
+    }
+
+    /** The open chat was deleted elsewhere: what was meant for it goes with the person into a new one. */
+    async #leaveGone() {
+        const { attachments, composer } = this.#page;
+        const { text } = composer, files = attachments.ready;
+        forgetChat(this.current.id);
+        if (!(await this.open("new"))) return;
+        composer.giveBack(text);
+        attachments.giveBack(files);
+        keepText(this.current, composer.text);
+        keepFiles(this.current, attachments.ready);
+        this.refresh();
     }
 
     #show(session) {

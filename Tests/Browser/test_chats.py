@@ -400,6 +400,25 @@ def test_words_and_steps_stand_in_the_order_they_came(host, chat):
     assert tidy(answers(chat).first.evaluate(order)) == expected
 
 
+def test_words_for_a_chat_that_was_deleted_elsewhere_go_into_a_new_one(host, open_page):
+    page = open_page(host.url, allow=NETWORK)
+    two_turns(host, page)
+    host.chats.clear()
+    host.script(Refuse(404, "There is no such session any more.", "unknown_session", "Open the chat again."))
+
+    ask(page, "third")
+
+    expect(page.locator(".notice")).to_contain_text("That chat is no longer there.")
+    expect(page.locator("#empty")).to_be_visible()
+    expect(page.locator("#box")).to_have_value("third")
+    expect(page.locator(".drawer .none")).to_be_visible()
+    page.press("#box", "Enter")
+    finished(page)
+    expect(page.locator(".message .body")).to_have_text(["third", "You said: third"])
+    page.reload()
+    expect(page.locator("#box")).to_have_value("")
+
+
 # Back and forward
 
 
