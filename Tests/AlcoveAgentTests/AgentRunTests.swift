@@ -96,6 +96,36 @@ struct AgentRunTests {
         #expect(events.end?.stoppedBy != nil)
     }
 
+    /// A small model goes on calling as long as it may, and says nothing then.
+    @Test func aBoundedRunThatOnlyRepeatsItselfIsAskedForItsAnswer() async throws {
+        let bench = try await RunBench()
+        let tool = ProbeTool()
+        let (events, model, _) = try await bench.run(
+            [[.call("probe", ["q": "1"])], [.call("probe", ["q": "1"])], [.text("It is fine.")]], profile: .assistant,
+            tools: [tool])
+
+        #expect(tool.calls.count == 1)
+        #expect(model.requests.map(\.toolChoice) == [.auto, .auto, .none])
+        #expect(events.text == "It is fine." && events.end?.stoppedBy == nil)
+    }
+
+    @Test func aRequiredCallThatSucceededIsFollowedByTheAnswer() async throws {
+        let bench = try await RunBench()
+        let rounds: [[ScriptedModel.Step]] = [[.call("probe", ["q": "1"])], [.text("It is fine.")]]
+
+        let (_, bounded, _) = try await bench.run(
+            rounds, profile: .assistant, tools: [ProbeTool()], toolChoice: .required)
+        #expect(bounded.requests.map(\.toolChoice) == [.required, .none])
+        // Open work goes on as it likes.
+        let (_, open, _) = try await bench.run(rounds, tools: [ProbeTool()], toolChoice: .required)
+        #expect(open.requests.map(\.toolChoice) == [.required, .auto])
+        // One that failed may be made anew.
+        let failing = ProbeTool { _, _ in .failed("not now") }
+        let (_, again, _) = try await bench.run(
+            rounds, profile: .assistant, tools: [failing], toolChoice: .required)
+        #expect(again.requests.map(\.toolChoice) == [.required, .auto])
+    }
+
     @Test func theRoundLimitAsksForAnAnswerAndThenEnds() async throws {
         let bench = try await RunBench()
         var profile = RunProfile.agent

@@ -27,10 +27,12 @@ final class RunBench: Sendable {
     func run(
         _ answers: [[ScriptedModel.Step]], profile: RunProfile? = .agent, tools: [any Tool],
         contextLength: Int = 4096, messages: [Message] = [Message(role: .user, content: "Do it.")],
+        toolChoice: ToolChoice = .auto,
         answer: @escaping @Sendable (ApprovalNote) -> ApprovalOutcome? = { _ in .allowed }
     ) async throws -> (events: [TurnEvent.Body], model: ScriptedModel, turn: Turn) {
         let model = ScriptedModel(answers: answers, contextLength: contextLength)
-        let turn = try await start(model, profile: profile, tools: tools, messages: messages)
+        let turn = try await start(
+            model, profile: profile, tools: tools, messages: messages, toolChoice: toolChoice)
         var events: [TurnEvent.Body] = []
         for try await event in turn.events() {
             events.append(event.body)
@@ -43,7 +45,8 @@ final class RunBench: Sendable {
 
     func start(
         _ model: ScriptedModel, profile: RunProfile? = .agent, tools: [any Tool],
-        messages: [Message] = [Message(role: .user, content: "Do it.")], thinking: Bool = false
+        messages: [Message] = [Message(role: .user, content: "Do it.")], thinking: Bool = false,
+        toolChoice: ToolChoice = .auto
     ) async throws -> Turn {
         let loop = AgentLoop(
             model: model, tools: try ToolRegistry(tools), broker: broker,
@@ -51,7 +54,9 @@ final class RunBench: Sendable {
             artifacts: ArtifactStore(folder: folder + "/artifacts"))
         return await turns.start(
             key: "chat", loop: loop,
-            request: TurnRequest(messages: messages, thinking: thinking, profile: profile, workspace: workspace),
+            request: TurnRequest(
+                messages: messages, thinking: thinking, toolChoice: toolChoice, profile: profile,
+                workspace: workspace),
             accept: {},
             record: { _ in })
     }

@@ -63,6 +63,7 @@ extension AgentRun {
                     id: call.id, tool: name, arguments: String(decoding: checked.arguments.canonical, as: UTF8.self),
                     signature: checked.arguments.signature, round: round)))
         if profile.refusesDuplicates, let earlier = repeats.result(of: checked.arguments.signature) {
+            repeatedCalls.insert(call.id)
             let text = "This exact call was made already in this run and is not made again. Its result was:\n" + earlier
             refuse(
                 call, .notAllowed, Excerpt.middleCut(text, to: checked.tool.observationLimit), round, detail: detail)

@@ -10,11 +10,11 @@ extension AgentRun {
             return
         }
         let limit = loop.switches().runCode ? profile.roundsWithCode : profile.rounds
-        var number = 1
+        var number = 1, hasWhatItNeeds = false
         while true {
             checkpoint(.plan)
             let policy = policy(profile)
-            let isLast = number > limit || isOutOfSteps(profile)
+            let isLast = number > limit || isOutOfSteps(profile) || hasWhatItNeeds
             let declared = loop.tools.declarations(for: policy, attached: request.attachedFiles)
             let answer = try await round(
                 number, tools: declared, choice: isLast ? .none : number == 1 ? request.toolChoice : .auto)
@@ -36,11 +36,20 @@ extension AgentRun {
             let goesOn = await execute(answer, round: number, profile: profile)
             checkpoint(.reassess)
             if !goesOn || turn.stopSignal.isSet { return }
+            hasWhatItNeeds = profile.refusesDuplicates && isSatisfied(by: number)
             number += 1
             if number > limit || isOutOfSteps(profile) {
                 tell("No more tools can be used now. Answer from what you have, and say what is unchecked.")
             }
         }
+    }
+
+    /// Whether there is nothing to do but to answer after a round: the call that was required has succeeded, or all the
+    /// model asked for was what it has already. A small model goes on calling as long as it may, and says nothing then.
+    func isSatisfied(by round: Int) -> Bool {
+        let steps = result.steps.filter { $0.round == round }
+        if request.toolChoice == .required, round == 1, steps.contains(where: \.succeeded) { return true }
+        return !steps.isEmpty && steps.allSatisfy { repeatedCalls.contains($0.call) }
     }
 
     /// Nothing of a round that went in a circle is done; the model is told what repeated and asked for something else.

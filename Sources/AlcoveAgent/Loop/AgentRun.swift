@@ -16,6 +16,8 @@ actor AgentRun {
     var calls = 0
     var repeats = CallRepeats()
     var hasRepeated = false
+    /// Calls that were not made because the very same had been made before.
+    var repeatedCalls: Set<String> = []
     var hasSnapshot = false
     var repairs = 0
 

@@ -26,7 +26,9 @@ enum RunCommand {
                 help:
                     "Never ask for reading (it is allowed anyway in both profiles); everything else is refused without a terminal."
             ),
-            Command.Option(name: "--require-tool", short: nil, value: nil, help: "The first answer must call a tool."),
+            Command.Option(
+                name: "--require-tool", short: nil, value: nil,
+                help: "The first answer must call a tool. In the profile assistant the next one is then the answer."),
             Command.Option(
                 name: "--script", short: nil, value: "FILE",
                 help: "Play a scripted model (JSON) instead of a real one; for trying tools and surfaces."),
