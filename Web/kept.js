@@ -180,7 +180,7 @@ class Kept {
     }
 
     #text(words) {
-        const text = make("p", "text", words);
+        const text = make("p", "words", words);
         text.dir = "auto";
         return text;
     }

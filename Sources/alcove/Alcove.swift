@@ -15,7 +15,8 @@ enum Alcove {
         ],
         subcommands: [
             ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, ShareCommand.command,
-            TasksCommand.command, KnowledgeCommand.command, HandoffCommand.command, ModelsCommand.command,
+            TasksCommand.command, KnowledgeCommand.command, HandoffCommand.command, ActivityCommand.command,
+            ModelsCommand.command,
             PullCommand.command, BenchCommand.command, InspectCommand.command, DoctorCommand.command,
             ShellCommand.command, PlumbingCommand.command,
         ])

@@ -119,6 +119,15 @@ def test_what_is_kept_over_http(serve):
     assert host.json("/api/agent/kept")[1]["code"] == "no_kind"
 
 
+def test_activity_on_the_terminal(alcove, root):
+    assert "Nothing has been done yet." in alcove("activity", "--root", root).stdout
+    alcove("run", "--profile", "assistant", "list tasks then what is 2^10", "--root", root)
+    runs = json.loads(alcove("activity", "--json", "--root", root).stdout)
+    assert [(run["state"], run["profile"]) for run in runs] == [("completed", "assistant")]
+    assert [receipt["tool"] for receipt in runs[0]["receipts"]] == ["tasks_list", "calculator"]
+    assert 'succeeded calculator {"expression":"2^10"}' in alcove("activity", "--root", root).stdout
+
+
 def test_clearing_takes_what_was_said_and_done_and_leaves_what_is_kept(serve, root):
     host = serve("--port", 0, "--no-model").wait()
     session = host.session()
