@@ -1,6 +1,7 @@
 #include "CCalendar.h"
 
 #include <libical/ical.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Occurrences of one event that are stepped over at most: a rule that begins in 1970 and repeats each hour has 500,000.
@@ -29,34 +30,60 @@ static icaltimezone *zone_of(const span *span, icalproperty *property, icaltimet
 
 static int64_t seconds(icaltimetype time, icaltimezone *zone) { return (int64_t)icaltime_as_timet_with_zone(time, zone); }
 
-static bool is_excluded(const span *span, icalcomponent *event, icaltimetype time, int64_t start) {
-    icalproperty *property = icalcomponent_get_first_property(event, ICAL_EXDATE_PROPERTY);
-    for (; property != NULL; property = icalcomponent_get_next_property(event, ICAL_EXDATE_PROPERTY)) {
-        icaltimetype out = icalproperty_get_exdate(property);
-        if (out.is_date ? icaltime_compare_date_only(out, time) == 0 : seconds(out, zone_of(span, property, out)) == start) {
-            return true;
-        }
+// Moments, or days as 20261231, at which a recurrence does not take place. Looked up for every occurrence, so they are worked
+// out once: a time zone is found by comparing some six hundred names.
+typedef struct {
+    int64_t *values;
+    size_t count, room;
+} exceptions;
+
+static int64_t day_number(icaltimetype time) { return time.year * 10000L + time.month * 100L + time.day; }
+
+static void add_exception(exceptions *list, const span *span, icalproperty *property, icaltimetype time) {
+    if (icaltime_is_null_time(time)) return;
+    if (list->count == list->room) {
+        size_t room = list->room == 0 ? 16 : list->room * 2;
+        int64_t *values = realloc(list->values, room * sizeof *values);
+        if (values == NULL) return;
+        list->values = values;
+        list->room = room;
     }
-    return false;
+    list->values[list->count++] = time.is_date ? day_number(time) : seconds(time, zone_of(span, property, time));
 }
 
-// Whether another event of the same name stands in the place of this occurrence.
-static bool is_replaced(const span *span, icalcomponent *event, icaltimetype time, int64_t start) {
+static int compare(const void *a, const void *b) {
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+    return first < second ? -1 : first > second;
+}
+
+// What an event excludes, and what other events of its name stand in the place of.
+static exceptions exceptions_of(const span *span, icalcomponent *event) {
+    exceptions list = {NULL, 0, 0};
+    icalproperty *property = icalcomponent_get_first_property(event, ICAL_EXDATE_PROPERTY);
+    for (; property != NULL; property = icalcomponent_get_next_property(event, ICAL_EXDATE_PROPERTY)) {
+        add_exception(&list, span, property, icalproperty_get_exdate(property));
+    }
     const char *uid = icalcomponent_get_uid(event);
-    if (uid == NULL) return false;
     icalcompiter other = icalcomponent_begin_component(span->calendar, ICAL_VEVENT_COMPONENT);
-    for (; icalcompiter_deref(&other) != NULL; icalcompiter_next(&other)) {
+    for (; uid != NULL && icalcompiter_deref(&other) != NULL; icalcompiter_next(&other)) {
         icalcomponent *candidate = icalcompiter_deref(&other);
-        icalproperty *property = icalcomponent_get_first_property(candidate, ICAL_RECURRENCEID_PROPERTY);
+        property = icalcomponent_get_first_property(candidate, ICAL_RECURRENCEID_PROPERTY);
         const char *name = property ? icalcomponent_get_uid(candidate) : NULL;
-        if (name == NULL || strcmp(name, uid) != 0) continue;
-        icaltimetype place = icalproperty_get_recurrenceid(property);
-        if (place.is_date ? icaltime_compare_date_only(place, time) == 0
-                          : seconds(place, zone_of(span, property, place)) == start) {
-            return true;
+        if (name != NULL && strcmp(name, uid) == 0) {
+            add_exception(&list, span, property, icalproperty_get_recurrenceid(property));
         }
     }
-    return false;
+    if (list.count > 1) qsort(list.values, list.count, sizeof *list.values, compare);
+    return list;
+}
+
+static bool has(const exceptions *list, int64_t value) {
+    return list->count > 0 && bsearch(&value, list->values, list->count, sizeof value, compare) != NULL;
+}
+
+// A moment of our time is a larger number than any day.
+static bool is_exception(const exceptions *list, icaltimetype time, int64_t moment) {
+    return has(list, moment) || has(list, day_number(time));
 }
 
 static void tell(const span *span, icalcomponent *event, int64_t start, int64_t end, bool is_all_day) {
@@ -107,6 +134,7 @@ static alcove_calendar_result tell_event(span *span, icalcomponent *event) {
             tell_occurrence(span, event, start, zone, length);
             return result;
         }
+        exceptions skipped = exceptions_of(span, event);
         icaltimetype next;
         while (!icaltime_is_null_time(next = icalrecur_iterator_next(step))) {
             int64_t moment = seconds(next, zone);
@@ -116,22 +144,21 @@ static alcove_calendar_result tell_event(span *span, icalcomponent *event) {
                 break;
             }
             if (moment + 3660 * 86400L < span->from) continue;
-            if (!is_excluded(span, event, next, moment) && !is_replaced(span, event, next, moment)) {
-                tell_occurrence(span, event, next, zone, length);
-            }
+            if (!is_exception(&skipped, next, moment)) tell_occurrence(span, event, next, zone, length);
         }
         icalrecur_iterator_free(step);
+        free(skipped.values);
     }
     icalproperty *more = is_override ? NULL : icalcomponent_get_first_property(event, ICAL_RDATE_PROPERTY);
+    exceptions skipped = {NULL, 0, 0};
+    if (more != NULL) skipped = exceptions_of(span, event);
     for (; more != NULL; more = icalcomponent_get_next_property(event, ICAL_RDATE_PROPERTY)) {
         icaltimetype time = icalproperty_get_rdate(more).time;
         if (icaltime_is_null_time(time) || icaltime_compare(time, start) == 0) continue;
         icaltimezone *place = time.is_date ? span->local : zone_of(span, more, time);
-        int64_t moment = seconds(time, place);
-        if (!is_excluded(span, event, time, moment) && !is_replaced(span, event, time, moment)) {
-            tell_occurrence(span, event, time, place, length);
-        }
+        if (!is_exception(&skipped, time, seconds(time, place))) tell_occurrence(span, event, time, place, length);
     }
+    free(skipped.values);
     return result;
 }
 

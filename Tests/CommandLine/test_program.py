@@ -9,7 +9,7 @@ import time
 import pytest
 from program import PROGRAM, REPOSITORY
 
-COMMANDS = ["serve", "chat", "ask", "run", "share", "tasks", "knowledge", "models", "pull", "bench", "inspect", "doctor", "plumbing"]
+COMMANDS = ["serve", "chat", "ask", "run", "share", "tasks", "knowledge", "handoff", "activity", "models", "pull", "bench", "inspect", "doctor", "plumbing"]
 
 
 def test_ask_answers_on_standard_output(alcove, model):
