@@ -24,6 +24,8 @@ package struct MemoryAdmission: Sendable {
     ) throws(GGUFError) {
         var need = try MemoryNeed(header, cacheType: cacheType ?? options.cacheType)
         if let draft { need = need.adding(try MemoryNeed(GGUFHeader(path: draft), cacheType: .f16)) }
+        var projector = stat()
+        if let path = options.projector, stat(path, &projector) == 0 { need.weightBytes += UInt64(projector.st_size) }
         self.init(need: need, spare: options.spareBytes ?? { MemoryReading.current.spareBytes })
         if vocabularyOnly { self.init(need: need) { nil } }
     }
