@@ -28,7 +28,7 @@ package actor MediaShelf {
     /// - Throws: `MediaError`.
     func media(of file: MediaFile, _ wish: Wish) async throws -> [MediaInput] {
         var info = stat()
-        guard stat(file.path, &info) == 0 else { throw MediaError.unreadable(cause: Platform.describe(errno: errno)) }
+        guard stat(file.path, &info) == 0 else { throw MediaError.unreadable(.notRead) }
         let key = Key(
             path: file.path, bytes: Int64(info.st_size), written: info.written.nanoseconds, wish: wish)
         if let index = kept.firstIndex(where: { $0.key == key }) {
