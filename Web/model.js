@@ -6,6 +6,8 @@ import { displayName } from "./text.js";
 
 const POLL_LOADING = 1_000;
 const POLL_IDLE = 5_000;
+/** After a line was lost: a page that is being left loses all of them, and asks no more. */
+const LOOK_AFTER = 200;
 /** While all is well: a host that has ended is not to be shown as one that answers. */
 const POLL_QUIET = 15_000;
 
@@ -63,9 +65,11 @@ export class Model {
         await this.refresh();
     }
 
-    /** Something did not reach the host: whether nothing does is found out at once. */
+    /** Something did not reach the host: whether nothing does is found out soon. */
     lost() {
-        if (!this.#asking && this.#reachable) this.refresh();
+        if (this.#asking || !this.#reachable) return;
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => this.refresh(), LOOK_AFTER);
     }
 
     async refresh() {

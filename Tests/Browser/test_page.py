@@ -833,6 +833,8 @@ def test_every_text_colour_stands_out_from_its_ground(host, open_page, scheme):
 def test_a_chat_picked_while_the_page_starts_is_the_one_that_opens(host, open_page):
     host.save_chat("Picked early", [{"role": "user", "content": "early"}])
     page = open_page(host.url, wait=False)
+    # Else what it asks for last would be taken for the next one's.
+    page.wait_for_selector("html[data-started]")
     engine, session = [], []
     page.route("**/api/agent/engine", lambda route: engine.append(route))
     page.route("**/api/sessions?*", lambda route: route.continue_() if session else session.append(route))
