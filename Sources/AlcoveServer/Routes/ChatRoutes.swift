@@ -22,7 +22,8 @@ struct ChatRoutes: Sendable {
         // The history that was sent would take the place of messages its sender never saw.
         // It may bring back what the disk had no room for, but no turn that was taken back elsewhere with its files.
         if let chat, let sight = order.sight {
-            try await sight.check(chat, in: host.chats, mayLack: await !host.rewinds.canRedo(chat))
+            let mayLack = await !host.rewinds.canRedo(chat)
+            try await sight.check(chat, in: host.chats, mayLack: mayLack)
         }
         let plan = order.plan, ready = await host.model.ready
         if ready == nil, plan == nil { throw await noModel() }
