@@ -1,5 +1,6 @@
 """The assistant: tasks and knowledge on the terminal, and explicit commands that run without a model."""
 
+import datetime
 import json
 
 import pytest
@@ -117,6 +118,34 @@ def test_what_is_kept_over_http(serve):
         assert act(tool)[1]["code"] == code
     assert host.json("/api/agent/kept?kind=gossip")[1]["code"] == "bad_kind"
     assert host.json("/api/agent/kept")[1]["code"] == "no_kind"
+
+
+def test_the_calendar_is_read_once_for_each_yes(serve, tmp_path):
+    today = datetime.datetime.now(datetime.timezone.utc)
+    event = f"UID:1\r\nSUMMARY:Tea with Ann\r\nDTSTART;VALUE=DATE:{today:%Y%m%d}\r\nLOCATION:a secret place\r\nDESCRIPTION:secret words"
+    (tmp_path / "a.ics").write_text(
+        f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\n{event}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+    host = serve("--port", 0, "--no-model", env={"TZ": "UTC"}).wait()
+
+    def ask(outcome="allowed"):
+        stream = command(host, host.session()["sessionId"], "what's on my calendar for the next seven days")
+        seen = []
+        for frame in stream:
+            seen.append(frame)
+            if "approval" in frame and "outcome" not in frame["approval"]:
+                assert frame["approval"]["effect"] == "reads your calendar" and not frame["approval"].get("mayBeRemembered")
+                decide(host, frame["approval"], outcome)
+        return json.dumps(seen, ensure_ascii=False), sum("approval" in frame for frame in seen)
+
+    closed, questions = ask()
+    assert "not open to the assistant" in closed and questions == 0
+    assert host.json("/api/agent/settings", "PATCH", {"calendarEnabled": True, "calendarPath": "a.ics"})[1]["code"] == "bad_setting"
+    assert host.json("/api/agent/settings", "PATCH", {"calendarEnabled": True, "calendarPath": str(tmp_path)})[0] == 200
+    for _ in range(2):
+        told, questions = ask()
+        assert questions > 0 and "all day: Tea with Ann" in told and "secret" not in told
+    refused, _ = ask("refused")
+    assert "Tea with Ann" not in refused
 
 
 def test_activity_on_the_terminal(alcove, root):
