@@ -55,9 +55,8 @@ struct ContinuityTools {
     private static let code = KeptTool(
         "code_inspect", "Look over a snippet of code for what usually deserves a second look; nothing is run.",
         effect: .reads,
-        properties: [
-            "code": ["type": "string", "minLength": 1, "maxLength": JSONValue(CodeInspection.lengthLimit)]
-        ], required: ["code"]
+        // No longest length: a model's grammar cannot hold so large a one. What is beyond the limit is not looked at.
+        properties: ["code": ["type": "string", "minLength": 1]], required: ["code"]
     ) { arguments, _ in
         ToolResult(succeeded: true, text: CodeInspection(arguments["code"]?.string ?? "").text)
     }
