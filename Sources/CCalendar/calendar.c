@@ -115,6 +115,29 @@ static struct icaldurationtype length_of(const span *span, icalcomponent *event,
     return icaldurationtype_from_int(start.is_date ? 86400 : 0);
 }
 
+// Days and moments that are added to a recurrence by themselves. Found before any is told: to ask an event for its title
+// is to lose the place in its properties.
+static void tell_added(const span *span, icalcomponent *event, icaltimetype start, struct icaldurationtype length) {
+    int count = icalcomponent_count_properties(event, ICAL_RDATE_PROPERTY);
+    if (count <= 0) return;
+    icalproperty **added = calloc((size_t)count, sizeof *added);
+    if (added == NULL) return;
+    icalproperty *property = icalcomponent_get_first_property(event, ICAL_RDATE_PROPERTY);
+    for (int index = 0; index < count && property != NULL; index++) {
+        added[index] = property;
+        property = icalcomponent_get_next_property(event, ICAL_RDATE_PROPERTY);
+    }
+    exceptions skipped = exceptions_of(span, event);
+    for (int index = 0; index < count && added[index] != NULL; index++) {
+        icaltimetype time = icalproperty_get_rdate(added[index]).time;
+        if (icaltime_is_null_time(time) || icaltime_compare(time, start) == 0) continue;
+        icaltimezone *place = time.is_date ? span->local : zone_of(span, added[index], time);
+        if (!is_exception(&skipped, time, seconds(time, place))) tell_occurrence(span, event, time, place, length);
+    }
+    free(skipped.values);
+    free(added);
+}
+
 static alcove_calendar_result tell_event(span *span, icalcomponent *event) {
     icalproperty *begin = icalcomponent_get_first_property(event, ICAL_DTSTART_PROPERTY);
     if (begin == NULL || icalcomponent_get_status(event) == ICAL_STATUS_CANCELLED) return ALCOVE_CALENDAR_OK;
@@ -149,16 +172,7 @@ static alcove_calendar_result tell_event(span *span, icalcomponent *event) {
         icalrecur_iterator_free(step);
         free(skipped.values);
     }
-    icalproperty *more = is_override ? NULL : icalcomponent_get_first_property(event, ICAL_RDATE_PROPERTY);
-    exceptions skipped = {NULL, 0, 0};
-    if (more != NULL) skipped = exceptions_of(span, event);
-    for (; more != NULL; more = icalcomponent_get_next_property(event, ICAL_RDATE_PROPERTY)) {
-        icaltimetype time = icalproperty_get_rdate(more).time;
-        if (icaltime_is_null_time(time) || icaltime_compare(time, start) == 0) continue;
-        icaltimezone *place = time.is_date ? span->local : zone_of(span, more, time);
-        if (!is_exception(&skipped, time, seconds(time, place))) tell_occurrence(span, event, time, place, length);
-    }
-    free(skipped.values);
+    if (!is_override) tell_added(span, event, start, length);
     return result;
 }
 
