@@ -16,7 +16,7 @@ bootstrap: ## install and build what is missing
 	@Scripts/bootstrap run
 
 run: bootstrap ## start Alcove and print its address (ARGS="--port 8000" passes flags)
-	@test -x .build/release/alcove || echo 'building Alcove (1 to 3 minutes, once) ...' >&2
+	@test -x .build/release/alcove || echo 'building Alcove (4 to 10 minutes on 2 cores, once) ...' >&2
 	@set -o pipefail; $(SWIFT) build -c release --product alcove --quiet 2>&1 \
 		| { grep -v 'argument unused during compilation' >&2 || true; }
 	@exec .build/release/alcove serve $(ARGS)
