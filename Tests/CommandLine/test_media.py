@@ -93,7 +93,7 @@ def test_a_broken_picture_is_refused_by_name_and_costs_an_old_chat_nothing(seein
     host = seeing()
     broken = upload(host, "cut.png", files.picture("PNG")[:60])[1]
     status, refusal = host.chat(host.session()["sessionId"], [message("What is this?", broken)])
-    assert (status, refusal["code"]) == (422, "file_unreadable") and refusal["error"].startswith("cut.png cannot be shown")
+    assert (status, refusal["code"]) == (422, "file_cut_off") and refusal["error"].startswith("cut.png cannot be shown")
     history = [message("What is this?", broken), {"role": "assistant", "content": "A thing."}, message("Why?")]
     assert answer(host, host.session()["sessionId"], history)[1]["promptTokens"] > 0
 
@@ -232,7 +232,7 @@ def test_programs_send_pictures_as_openai_does(seeing):
         (image("https://example.org/a.png"), "remote_picture", "nothing is fetched from there"),
         (image("data:image/png,abc"), "invalid_value", "data:TYPE;base64"),
         (image(data_url(b"no picture")), "invalid_value", "PNG, JPEG"),
-        (image(data_url(files.picture("PNG")[:80])), "file_unreadable", "cannot be shown to the model"),
+        (image(data_url(files.picture("PNG")[:80])), "file_cut_off", "cannot be shown to the model"),
         (image(data_url(files.huge_png())), "file_needs_too_much", "too large"),
         ({"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}, "audio_not_ready", "cannot hear"),
         ({"type": "video_url"}, "unsupported_content", "video_url"),
