@@ -45,7 +45,7 @@ def keep(sheet, text, kind="Note"):
     expect(sheet.locator("ul.kept > li").filter(has_text=text).first).to_be_visible()
 
 
-def test_knowledge_is_kept_found_digested_and_deleted_with_what_was_made_of_it(open_page, entry):
+def test_knowledge_is_kept_found_digested_and_deleted_with_what_was_made_of_it(entry, open_page):
     page = open_page(entry)
     sheet = open_kept(page)
     expect(sheet.locator("ul.kept")).to_contain_text("Nothing is kept yet")
@@ -69,7 +69,7 @@ def test_knowledge_is_kept_found_digested_and_deleted_with_what_was_made_of_it(o
     expect(sheet.locator("ul.kept > li")).to_have_count(4)
 
 
-def test_tasks_are_ticked_and_handoffs_fill_the_box(open_page, entry):
+def test_tasks_are_ticked_and_handoffs_fill_the_box(entry, open_page):
     page = open_page(entry)
     sheet = open_kept(page, "Tasks")
     sheet.get_by_label("What is to be done").fill("Buy milk")
@@ -99,7 +99,7 @@ def test_tasks_are_ticked_and_handoffs_fill_the_box(open_page, entry):
     expect(sheet.locator("ul.kept > li .badge")).to_have_text("Out of use")
 
 
-def test_what_the_host_refuses_is_said_in_the_sheet(open_page, entry):
+def test_what_the_host_refuses_is_said_in_the_sheet(entry, open_page):
     page = open_page(entry, allow=["400"])
     sheet = open_kept(page, "Tasks")
     sheet.get_by_label("What is to be done").fill("x" * 400)
@@ -110,7 +110,7 @@ def test_what_the_host_refuses_is_said_in_the_sheet(open_page, entry):
 
 
 @pytest.mark.parametrize("viewport", [PHONE])
-def test_on_a_phone_nothing_is_wider_than_the_sheet(open_page, entry, viewport):
+def test_on_a_phone_nothing_is_wider_than_the_sheet(entry, open_page, viewport):
     page = open_page(entry, viewport=viewport)
     page.click("#menu")
     sheet = open_kept(page)
@@ -122,7 +122,7 @@ def test_on_a_phone_nothing_is_wider_than_the_sheet(open_page, entry, viewport):
         assert box["height"] >= 44
 
 
-def test_activity_tells_runs_with_receipts_and_clears_them(open_page, entry, tmp_path):
+def test_activity_tells_runs_with_receipts_and_clears_them(entry, open_page, tmp_path):
     page = open_page(entry)
     token, base = entry.split("token=")[1], entry.split("/?")[0]
     session = page.request.post(f"{base}/api/sessions?conversation=new", data={}, headers={"Authorization": f"Bearer {token}"}).json()
