@@ -91,7 +91,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where ![.binary, .system].contains(target.type) && !target.name.hasPrefix("C") {
+let inC: Set = ["CPosixShim", "CCalendar"]
+for target in package.targets where ![.binary, .system].contains(target.type) && !inC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
