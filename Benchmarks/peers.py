@@ -7,8 +7,10 @@
   (Scripts/bootstrap has fetched both);
 - with --python llama-cpp-python of the same archive: built by pip into .deps/peers/python, once, in about ten minutes.
 
-llama-bench is run before and after, so that a machine that slows down meanwhile shows. With --shipped, a file as its makers
-ship it, the ratio of the fast copy to llama-bench on that file is shown as well.
+A shared machine drifts by a fifth within a minute, more than what is looked for. So everything is run in rounds: llama-bench, one
+of the others, llama-bench, the next, and so on; a ratio is of one run to the mean of llama-bench just before and just after it, and
+what is shown is the median over the rounds, with the least and the most. With --shipped, a file as its makers ship it, the ratio
+of the fast copy to llama-bench on that file is shown as well.
 """
 
 import argparse
@@ -61,44 +63,45 @@ def llama_bench():
     return program
 
 
-def bench(model, threads, runs):
+def bench(model, threads):
     """Tokens a second of llama-bench: reading 512, and writing 128 after them, as the others do."""
     found = []
     for what in (["-p", str(READ), "-n", "0"], ["-p", "0", "-n", str(WRITE), "-d", str(READ)]):
         out = subprocess.run(
-            [llama_bench(), "-m", model, "-t", str(threads), *what, "-fa", "1", "-r", str(runs), "-o", "json"],
+            [llama_bench(), "-m", model, "-t", str(threads), *what, "-fa", "1", "-r", "1", "-o", "json"],
             capture_output=True, text=True, check=True).stdout
         found.append(statistics.median(json.loads(out)[0]["samples_ts"]))
     return tuple(found)
 
 
-def engine(program, model, threads, runs):
+def engine(program, model, threads):
     out = subprocess.run(
-        [program, "bench", "--json", "--model", model, "--threads", str(threads), "--runs", str(runs), "--only", "speeds"],
+        [program, "bench", "--json", "--model", model, "--threads", str(threads), "--runs", "1", "--only", "speeds"],
         capture_output=True, text=True, check=True)
     found = json.loads(out.stdout)
     words = "1 thread" if threads == 1 else f"{threads} threads"
     return found[f"reading {READ} tokens, {words}"], found[f"writing {WRITE} tokens, {words}"]
 
 
-def host(program, model, threads, runs):
+class HostRow:
     """The host over HTTP: what the last frame of an answer tells of reading, and tokens that arrived a second."""
-    with tempfile.TemporaryDirectory() as root:
-        server = Host(program, model, root, threads)
-        try:
-            server.call("PATCH", "/api/agent/settings", {"speculativeDecoding": False})
-            reading, writing = [], []
-            for number in range(runs + 1):
-                words = f"Number {number}. " + f"the quick brown fox jumps over {number} " * 73
-                first, rate, done = server.timed("/api/chat", {
-                    "messages": [{"role": "user", "content": words}], "temperature": 0, "maxTokens": WRITE, "stopsRepetition": False})
-                if number:  # the first warms up
-                    reading.append((done["promptTokens"] - done["kvReusedTokens"]) / first)
-                    writing.append(rate)
-            return statistics.median(reading), statistics.median(writing)
-        finally:
-            server.process.terminate()
-            server.process.wait(30)
+
+    def __init__(self, program, model, threads, root):
+        self.server = Host(program, model, root, threads)
+        self.server.call("PATCH", "/api/agent/settings", {"speculativeDecoding": False})
+        self.number = 0
+        self.run()  # warms up
+
+    def run(self):
+        self.number += 1
+        words = f"Number {self.number}. " + f"the quick brown fox jumps over {self.number} " * 73
+        first, rate, done = self.server.timed("/api/chat", {
+            "messages": [{"role": "user", "content": words}], "temperature": 0, "maxTokens": WRITE, "stopsRepetition": False})
+        return (done["promptTokens"] - done["kvReusedTokens"]) / first, rate
+
+    def end(self):
+        self.server.process.terminate()
+        self.server.process.wait(30)
 
 
 PYTHON = """
@@ -122,7 +125,7 @@ print(json.dumps([statistics.median(reading), statistics.median(writing)]))
 """
 
 
-def python(model, threads, runs):
+def python(model, threads):
     """llama-cpp-python's own `eval` and `sample`, one token after the other."""
     venv = DEPS / "peers/python"
     if not (venv / "bin/pip").exists():
@@ -131,7 +134,7 @@ def python(model, threads, runs):
         print("building llama-cpp-python (about ten minutes, once) ...", file=sys.stderr)
         subprocess.run([venv / "bin/pip", "install", "-q", archive()], check=True)
     out = subprocess.run(
-        [venv / "bin/python", "-c", PYTHON, model, str(threads), str(runs), str(READ), str(WRITE)], capture_output=True, text=True, check=True)
+        [venv / "bin/python", "-c", PYTHON, model, str(threads), "1", str(READ), str(WRITE)], capture_output=True, text=True, check=True)
     return json.loads(out.stdout)
 
 
@@ -146,28 +149,46 @@ def main():
     parser.add_argument("--json", action="store_true")
     words = parser.parse_args()
     model, threads, runs = words.model, words.threads, words.runs
-    before = bench(model, threads, runs)
-    rows = {"Alcove, engine": engine(words.program, model, threads, runs), "Alcove, HTTP and agent": host(words.program, model, threads, runs)}
-    if words.python:
-        rows["llama-cpp-python"] = python(model, threads, runs)
-    after = bench(model, threads, runs)
-    peer = tuple((a + b) / 2 for a, b in zip(before, after))
-    rows["llama-bench"] = peer
-    result = {name: {"reading": r, "writing": w, "readingRatio": r / peer[0], "writingRatio": w / peer[1]} for name, (r, w) in rows.items()}
-    result["llama-bench"]["drift"] = [b / a for a, b in zip(before, after)]
+    with tempfile.TemporaryDirectory() as root:
+        host = HostRow(words.program, model, threads, root)
+        try:
+            rows = {"Alcove, engine": lambda: engine(words.program, model, threads), "Alcove, HTTP and agent": host.run}
+            if words.python:
+                rows["llama-cpp-python"] = lambda: python(model, threads)
+            peers, found, shipped = [bench(model, threads)], {name: [] for name in rows}, []
+            for _ in range(runs):
+                for name, run in rows.items():
+                    mine = run()
+                    peers.append(bench(model, threads))
+                    peer = [(a + b) / 2 for a, b in zip(peers[-2], peers[-1])]
+                    found[name].append((*mine, mine[0] / peer[0], mine[1] / peer[1]))
+                    if words.shipped and name == "Alcove, engine":
+                        other = bench(words.shipped, threads)
+                        shipped.append((mine[0] / other[0], mine[1] / other[1]))
+        finally:
+            host.end()
+    middle = lambda values: statistics.median(values)
+    result = {name: {
+        "reading": middle([run[0] for run in runs_]), "writing": middle([run[1] for run in runs_]),
+        "readingRatio": middle([run[2] for run in runs_]), "writingRatio": middle([run[3] for run in runs_]),
+        "readingRatios": sorted(run[2] for run in runs_), "writingRatios": sorted(run[3] for run in runs_),
+    } for name, runs_ in found.items()}
+    result["llama-bench"] = {"reading": middle([peer[0] for peer in peers]), "writing": middle([peer[1] for peer in peers]),
+                             "readingRatio": 1.0, "writingRatio": 1.0,
+                             "spread": [max(peer[i] for peer in peers) / min(peer[i] for peer in peers) for i in (0, 1)]}
     if words.shipped:
-        shipped = bench(words.shipped, threads, runs)
-        mine = rows["Alcove, engine"]
-        result["against " + Path(words.shipped).name] = {"readingRatio": mine[0] / shipped[0], "writingRatio": mine[1] / shipped[1]}
+        result["against " + Path(words.shipped).name] = {
+            "readingRatio": middle([run[0] for run in shipped]), "writingRatio": middle([run[1] for run in shipped])}
     if words.json:
         return print(json.dumps({"model": model, "threads": threads, "runs": runs, **result}, indent=2))
-    print(f"{Path(model).name}, {threads} threads; tokens a second and ratios to llama-bench, medians of {runs}")
-    print(f"  {'':28}{'reading ' + str(READ):>12}{'ratio':>8}{'writing ' + str(WRITE):>14}{'ratio':>8}")
+    print(f"{Path(model).name}, {threads} threads; tokens a second and ratios to llama-bench beside it, medians of {runs} rounds")
+    print(f"  {'':28}{'reading ' + str(READ):>12}{'ratio':>8}{'':13}{'writing ' + str(WRITE):>14}{'ratio':>8}")
     for name, row in result.items():
-        numbers = f"{row['reading']:12.1f}{row['readingRatio']:8.2f}{row['writing']:14.1f}{row['writingRatio']:8.2f}" if "reading" in row else \
-            f"{'':12}{row['readingRatio']:8.2f}{'':14}{row['writingRatio']:8.2f}"
-        print(f"  {name:28}{numbers}")
-    print("  llama-bench after to before: reading {:.2f}, writing {:.2f}".format(*result["llama-bench"]["drift"]))
+        spread = lambda key: "({:.2f} - {:.2f})".format(row[key][0], row[key][-1]) if key in row else ""
+        speed = lambda key: f"{row[key]:.1f}" if key in row else ""
+        print(f"  {name:28}{speed('reading'):>12}{row['readingRatio']:8.2f} {spread('readingRatios'):13}{speed('writing'):>13}"
+              f"{row['writingRatio']:8.2f} {spread('writingRatios')}")
+    print("  llama-bench, its best to its worst: reading {:.2f}, writing {:.2f}".format(*result["llama-bench"]["spread"]))
 
 
 if __name__ == "__main__":
