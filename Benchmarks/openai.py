@@ -18,9 +18,9 @@ ROUNDS, TOKENS = 12, 128
 
 
 class Host:
-    def __init__(self, program, model, root, threads=1):
+    def __init__(self, program, model, root, threads=1, *words):
         self.process = subprocess.Popen(
-            [program, "serve", "--root", root, "--port", "0", "--model", model, "--threads", str(threads)],
+            [program, "serve", "--root", root, "--port", "0", "--model", model, "--threads", str(threads), *words],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.process.stdout.readline()
         self.process.stderr.readline()  # "... answers (loaded in ...)"

@@ -35,6 +35,8 @@ package actor ModelHost {
     package private(set) var state = State.none
     /// Who answers, when it is not this device: text leaves it.
     package nonisolated let remoteHost: String?
+    /// What computes there, as `--engine` names it, or `rpc`.
+    package nonisolated let remoteEngine: String
     private let check: Check
     private let loader: Loader
     private var job: Task<Void, any Error>?
@@ -49,11 +51,12 @@ package actor ModelHost {
     private static let longestWait = Duration.seconds(120)
 
     package init(
-        check: @escaping Check = { _ in }, remoteHost: String? = nil, gate: ComputeGate = ComputeGate(),
-        clock: any Clock<Duration> = ContinuousClock(), loader: @escaping Loader
+        check: @escaping Check = { _ in }, remoteHost: String? = nil, remoteEngine: String = "openai",
+        gate: ComputeGate = ComputeGate(), clock: any Clock<Duration> = ContinuousClock(), loader: @escaping Loader
     ) {
         self.check = check
         self.remoteHost = remoteHost
+        self.remoteEngine = remoteEngine
         self.gate = gate
         self.clock = clock
         self.loader = loader

@@ -17,10 +17,11 @@ final class ContextHandle {
     let shape: Shape
     private var batch: llama_batch
     private let model: ModelHandle
+    private let threads: ComputeThreads
     /// The library keeps a bare pointer to it.
     private let cancellation: Cancellation
 
-    init(model: ModelHandle, shape: Shape, cacheType: CacheType, threads: Int, cancellation: Cancellation)
+    init(model: ModelHandle, shape: Shape, cacheType: CacheType, threads: ComputeThreads, cancellation: Cancellation)
         throws(EngineError)
     {
         _ = LlamaLibrary.takeLastError()
@@ -29,8 +30,8 @@ final class ContextHandle {
         parameters.n_seq_max = UInt32(shape.sequences)
         parameters.n_batch = UInt32(ContextHandle.batchTokens)
         parameters.n_ubatch = UInt32(ContextHandle.batchTokens)
-        parameters.n_threads = Int32(threads)
-        parameters.n_threads_batch = Int32(threads)
+        parameters.n_threads = Int32(threads.count)
+        parameters.n_threads_batch = Int32(threads.count)
         // One stream a sequence: what one does never moves another's cells, so that its numbers stay the same.
         parameters.kv_unified = false
         cacheType.set(in: &parameters)
@@ -40,9 +41,10 @@ final class ContextHandle {
         parameters.abort_callback_data = Unmanaged.passUnretained(cancellation).toOpaque()
         guard let raw = llama_init_from_model(model.raw, parameters) else {
             let layers = UInt64(llama_model_n_layer(model.raw)), width = UInt64(llama_model_n_embd(model.raw))
-            throw .contextFailed(
-                cells: shape.cells, bytes: UInt64(shape.cells * shape.sequences) * layers * width * 4,
-                reason: LlamaLibrary.takeLastError() ?? "the system gives no more memory")
+            throw model.workers?.loss
+                ?? .contextFailed(
+                    cells: shape.cells, bytes: UInt64(shape.cells * shape.sequences) * layers * width * 4,
+                    reason: LlamaLibrary.takeLastError() ?? "the system gives no more memory")
         }
         // An encoder keeps nothing of what it read, so nothing can go on from there; the library would abort.
         guard let memory = llama_get_memory(raw) else {
@@ -50,9 +52,11 @@ final class ContextHandle {
             throw .cannotWrite
         }
         model.applyAdapters(to: raw)
+        threads.attach(to: raw)
         self.raw = raw
         self.memory = memory
         self.model = model
+        self.threads = threads
         self.cancellation = cancellation
         self.shape = shape
         batch = llama_batch_init(Int32(ContextHandle.batchTokens), 0, 1)
@@ -84,7 +88,20 @@ final class ContextHandle {
     /// Computes the batch: 0 done, 1 no room, 2 stopped by the callback, below 0 failed.
     func decode() -> Int32 {
         _ = LlamaLibrary.takeLastError()
-        return llama_decode(raw, batch)
+        return checked(llama_decode(raw, batch))
+    }
+
+    /// A status below 0 where a worker was lost: the library goes on with zeros then, and says that all is well.
+    func checked(_ status: Int32) -> Int32 {
+        guard let workers = model.workers else { return status }
+        waitForResults()
+        return workers.loss == nil ? status : min(status, -1)
+    }
+
+    /// Why a computation failed.
+    func failure(_ status: Int32) -> EngineError {
+        model.workers?.loss
+            ?? .decodeFailed(status: status, reason: LlamaLibrary.takeLastError() ?? "the library does not say why")
     }
 
     /// Until what was begun is done; some processors compute on behind the call.

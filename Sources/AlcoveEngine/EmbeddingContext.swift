@@ -8,17 +8,18 @@ internal import llama
 final class EmbeddingContext {
     private let raw: OpaquePointer
     private let model: ModelHandle
+    private let threads: ComputeThreads
     private let cancellation: Cancellation
 
-    init(model: ModelHandle, tokens: Int, threads: Int, cancellation: Cancellation) throws(EngineError) {
+    init(model: ModelHandle, tokens: Int, threads: ComputeThreads, cancellation: Cancellation) throws(EngineError) {
         _ = LlamaLibrary.takeLastError()
         var parameters = llama_context_default_params()
         parameters.n_ctx = UInt32(tokens)
         parameters.n_batch = UInt32(tokens)
         parameters.n_ubatch = UInt32(tokens)
         parameters.n_seq_max = 1
-        parameters.n_threads = Int32(threads)
-        parameters.n_threads_batch = Int32(threads)
+        parameters.n_threads = Int32(threads.count)
+        parameters.n_threads_batch = Int32(threads.count)
         parameters.embeddings = true
         parameters.no_perf = true
         // The data is set on the next line, so the callback always has it.
@@ -31,8 +32,10 @@ final class EmbeddingContext {
                 reason: LlamaLibrary.takeLastError() ?? "the system gives no more memory")
         }
         model.applyAdapters(to: raw)
+        threads.attach(to: raw)
         self.raw = raw
         self.model = model
+        self.threads = threads
         self.cancellation = cancellation
     }
 
@@ -50,6 +53,7 @@ final class EmbeddingContext {
             }
         }
         if stop.isSet { return nil }
+        if let loss = model.workers?.loss { throw loss }
         guard status == 0, let pointer = llama_get_embeddings_seq(raw, 0) else {
             throw .decodeFailed(
                 status: status, reason: LlamaLibrary.takeLastError() ?? "the library does not say why")

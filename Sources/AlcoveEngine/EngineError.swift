@@ -15,6 +15,8 @@ public enum EngineError: UserFacingError, Equatable {
     case promptTooLong(tokens: Int, limit: Int)
     case emptyPrompt
     case decodeFailed(status: Int32, reason: String)
+    /// One of the workers that compute the model has gone, or was too slow.
+    case workerLost(names: String)
     case unloaded
     /// An encoder: it makes vectors and no words.
     case cannotWrite
@@ -50,6 +52,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .promptTooLong: "prompt_too_long"
         case .emptyPrompt: "prompt_empty"
         case .decodeFailed: "decode_failed"
+        case .workerLost: "worker_lost"
         case .unloaded: "model_unloaded"
         case .cannotWrite: "model_cannot_write"
         case .noEmbeddings, .ranksOnly: "model_cannot_embed"
@@ -82,6 +85,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .promptTooLong(let tokens, let limit): "The chat needs \(tokens) tokens and the model holds \(limit)."
         case .emptyPrompt: "The prompt is empty."
         case .decodeFailed(let status, let reason): "The model stopped computing (status \(status)): \(reason)."
+        case .workerLost(let names): "A worker has gone while it computed (\(names))."
         case .unloaded: "The model was unloaded."
         case .cannotWrite: "The loaded model turns texts into vectors and cannot write."
         case .noEmbeddings(let model):
@@ -111,7 +115,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .promptTooLong, .emptyPrompt: .request
         case .cannotWrite, .noEmbeddings, .ranksOnly, .emptyInput, .inputTooLong: .request
         case .loadCancelled, .unloaded: .busy
-        case .decodeFailed, .quantizeFailed: .host
+        case .decodeFailed, .quantizeFailed, .workerLost: .host
         }
     }
 
@@ -137,6 +141,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .contextFailed: "Choose a smaller --context, or a smaller model."
         case .promptTooLong:
             "Begin a new chat, shorten the message, or give the model a larger context (Settings, or --context)."
+        case .workerLost: "Start it again with `alcove worker`, and load the model again."
         case .decodeFailed: "Load the model again; if it happens again, choose another file."
         case .crashedBefore: "Choose it again to try once more, or choose another model."
         }

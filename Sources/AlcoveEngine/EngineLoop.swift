@@ -87,7 +87,7 @@ final class EngineLoop: Sendable {
             }
             scheduler.admit()
             publish(scheduler)
-            embed(&embeddings)
+            embed(&embeddings, threads: scheduler.threads)
             if scheduler.isComputing {
                 scheduler.step()
             } else if scheduler.waiting.isEmpty, embeddings.isEmpty {
@@ -117,10 +117,10 @@ final class EngineLoop: Sendable {
     }
 
     /// One vector, so that answers under way wait for no more than that.
-    private func embed(_ jobs: inout [EmbeddingJob]) {
+    private func embed(_ jobs: inout [EmbeddingJob], threads: ComputeThreads) {
         guard let job = jobs.first else { return }
         let goesOn = job.step { tokens throws(EngineError) in
-            try EmbeddingContext(model: model, tokens: tokens, threads: options.threads, cancellation: cancellation)
+            try EmbeddingContext(model: model, tokens: tokens, threads: threads, cancellation: cancellation)
         }
         if !goesOn { jobs.removeFirst() }
     }

@@ -7,14 +7,18 @@ internal import llama
 /// Unchecked: a model does not change after it is loaded, and llama.h lets several contexts share it.
 final class ModelHandle: @unchecked Sendable {
     let raw: OpaquePointer
+    /// What computes its layers in place of this device; nil computes them here.
+    let workers: WorkerDevices?
     /// Freed with the model; written once, before anything computes.
     private var adapters: [(raw: OpaquePointer?, scale: Float)] = []
 
     /// Loads a file; blocks until it is in memory.
     ///
     /// - Parameter progress: Called on the loading thread with 0 to 1; false stops the loading.
-    init(path: String, vocabularyOnly: Bool = false, progress: @escaping @Sendable (Double) -> Bool) throws(EngineError)
-    {
+    init(
+        path: String, vocabularyOnly: Bool = false, workers: WorkerDevices? = nil,
+        progress: @escaping @Sendable (Double) -> Bool
+    ) throws(EngineError) {
         LlamaLibrary.start()
         _ = LlamaLibrary.takeLastError()
         let reporter = ProgressReporter(report: progress)
@@ -25,12 +29,20 @@ final class ModelHandle: @unchecked Sendable {
             guard let reporter else { return true }
             return Unmanaged<ProgressReporter>.fromOpaque(reporter).takeUnretainedValue().pass(value)
         }
-        let loaded = withExtendedLifetime(reporter) { llama_model_load_from_file(path, parameters) }
+        let loaded = withExtendedLifetime(reporter) {
+            workers?.load(parameters) { llama_model_load_from_file(path, $0) }
+                ?? llama_model_load_from_file(path, parameters)
+        }
         guard let loaded else {
             if reporter.stopped.load(ordering: .relaxed) { throw .loadCancelled(path: path) }
             throw .loadFailed(path: path, reason: LlamaLibrary.takeLastError() ?? "the library does not say why")
         }
         raw = loaded
+        self.workers = workers
+        if let loss = workers?.loss {
+            llama_model_free(raw)
+            throw loss
+        }
     }
 
     deinit { llama_model_free(raw) }

@@ -17,7 +17,8 @@ enum Alcove {
             ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, ShareCommand.command,
             TasksCommand.command, KnowledgeCommand.command, HandoffCommand.command, ActivityCommand.command,
             ModelsCommand.command,
-            PullCommand.command, BenchCommand.command, InspectCommand.command, DoctorCommand.command,
+            PullCommand.command, BenchCommand.command, WorkerCommand.command, InspectCommand.command,
+            DoctorCommand.command,
             ShellCommand.command, PlumbingCommand.command,
         ])
 

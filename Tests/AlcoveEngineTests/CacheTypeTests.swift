@@ -46,7 +46,8 @@ import Testing
         for type in CacheType.allCases {
             let handle = try ModelHandle(path: StarterModel.path) { _ in true }
             let context = try ContextHandle(
-                model: handle, shape: ContextHandle.Shape(cells: 512, sequences: 1), cacheType: type, threads: 1,
+                model: handle, shape: ContextHandle.Shape(cells: 512, sequences: 1), cacheType: type,
+                threads: ComputeThreads(count: 1),
                 cancellation: Cancellation())
             for position in 0..<256 { _ = context.add(5, position: position, sequence: 0, wantsLogits: false) }
             #expect(context.decode() == 0)

@@ -302,7 +302,8 @@ import Testing
             let (folder, path) = tiny.file()
             let model = try ModelHandle(path: path) { _ in true }
             let context = try ContextHandle(
-                model: model, shape: ContextHandle.Shape(cells: 2048, sequences: 1), cacheType: .f16, threads: 1,
+                model: model, shape: ContextHandle.Shape(cells: 2048, sequences: 1), cacheType: .f16,
+                threads: ComputeThreads(count: 1),
                 cancellation: Cancellation())
             for start in [0, 300] {
                 context.clearBatch()

@@ -20,6 +20,8 @@ package enum BackendFault {
         if let known = error as? any UserFacingError {
             // A refusal of what was asked would come again from the best of backends.
             if known.place == .request || known.place == .missing { return false }
+            // A worker on another machine that is gone is cured by connecting anew.
+            if known.code == "worker_lost" { return true }
             return gateWasClosed || isNamed(in: known.sentence) || isNamed(in: "\(error)")
         }
         return gateWasClosed || isNamed(in: "\(error)")

@@ -23,6 +23,7 @@ package struct MemoryAdmission: Sendable {
         draft: String? = nil
     ) throws(GGUFError) {
         var need = try MemoryNeed(header, cacheType: cacheType ?? options.cacheType)
+        if !options.workers.isEmpty { need = need.besideWorkers(header) }
         if let draft { need = need.adding(try MemoryNeed(GGUFHeader(path: draft), cacheType: .f16)) }
         var projector = stat()
         if let path = options.projector, stat(path, &projector) == 0 { need.weightBytes += UInt64(projector.st_size) }

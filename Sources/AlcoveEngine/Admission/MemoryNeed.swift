@@ -39,6 +39,15 @@ package struct MemoryNeed: Sendable, Hashable {
         return UInt64(min(cache + mask, 1e18)) + computeBytes
     }
 
+    /// What stays on this device of a model whose layers lie on workers: the table of the tokens.
+    func besideWorkers(_ header: GGUFHeader) -> MemoryNeed {
+        var rest = self
+        rest.weightBytes = header.tensors.filter { $0.name.hasPrefix("token_embd") }.reduce(0) { $0 + $1.byteCount }
+        rest.cacheBytesPerToken = 0
+        rest.windowBytes = 0
+        return rest
+    }
+
     /// The same with another model beside it, as for drafts.
     func adding(_ other: MemoryNeed) -> MemoryNeed {
         var sum = self

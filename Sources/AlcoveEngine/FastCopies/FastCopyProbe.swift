@@ -33,7 +33,8 @@ final class FastCopyProbe {
         let trained = Int(llama_model_n_ctx_train(model.raw))
         window = trained > 64 ? min(FastCopyProbe.window, trained) : FastCopyProbe.window
         context = try ContextHandle(
-            model: model, shape: ContextHandle.Shape(cells: 512, sequences: 1), cacheType: .f16, threads: threads,
+            model: model, shape: ContextHandle.Shape(cells: 512, sequences: 1), cacheType: .f16,
+            threads: ComputeThreads(count: threads),
             cancellation: Cancellation())
     }
 

@@ -19,7 +19,7 @@ extension Scheduler {
         let before = model.cutsExactly ? nil : mark(of: index, context)
         let watched = model.cutsExactly || before != nil ? generation.stop : nil
         let status = cancellation.watching(watched) {
-            projector.decode(chunk, &numbers, in: context, at: begin, sequence: index)
+            context.checked(projector.decode(chunk, &numbers, in: context, at: begin, sequence: index))
         }
         context.waitForResults()
         switch status {
@@ -31,8 +31,7 @@ extension Scheduler {
             if before == nil { _ = context.cut(index, to: begin) }
             giveUp(index, context, before)
         default:
-            let reason = LlamaLibrary.takeLastError() ?? "the library does not say why"
-            fail(index, context, .decodeFailed(status: status, reason: reason))
+            fail(index, context, context.failure(status))
         }
     }
 

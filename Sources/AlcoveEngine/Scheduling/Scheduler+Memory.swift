@@ -122,7 +122,7 @@ extension Scheduler {
 
     private func makeContext(_ shape: ContextHandle.Shape) throws(EngineError) -> ContextHandle {
         try ContextHandle(
-            model: model, shape: shape, cacheType: options.cacheType, threads: options.threads,
+            model: model, shape: shape, cacheType: options.cacheType, threads: threads,
             cancellation: cancellation)
     }
 

@@ -78,7 +78,8 @@ extension Scheduler {
     /// Keeps what a sequence holds before it is lost.
     private func keepEnd(of index: Int, _ context: ContextHandle) {
         let tokens = slots[index].tokens
-        guard tokens.count >= PrefixStore.fewestTokens, !kept.holds(tokens), context.end(of: index) == end(tokens)
+        guard options.prefixes.bytes > 0, tokens.count >= PrefixStore.fewestTokens, !kept.holds(tokens),
+            context.end(of: index) == end(tokens)
         else { return }
         kept.keepEnd(tokens, context.state(of: index), slots[index].marks)
     }
@@ -86,7 +87,7 @@ extension Scheduler {
     /// Copies the beginning that other chats share, once.
     func keepCheckpoint(of index: Int, _ context: ContextHandle) {
         let tokens = slots[index].tokens
-        guard tokens.count >= PrefixStore.fewestTokens, !kept.holds(tokens) else { return }
+        guard options.prefixes.bytes > 0, tokens.count >= PrefixStore.fewestTokens, !kept.holds(tokens) else { return }
         kept.keepCheckpoint(tokens, context.state(of: index))
     }
 

@@ -62,8 +62,8 @@ extension Scheduler {
         case 2:
             for index in active { giveUp(index, context, before) }
         default:
-            let reason = LlamaLibrary.takeLastError() ?? "the library does not say why"
-            for index in active { fail(index, context, .decodeFailed(status: status, reason: reason)) }
+            let failure = context.failure(status)
+            for index in active { fail(index, context, failure) }
         }
     }
 

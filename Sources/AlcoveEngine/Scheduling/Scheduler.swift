@@ -27,6 +27,7 @@ final class Scheduler {
     var governor: SpeculationGovernor
     /// What guesses beside the chat's own words, where a draft model was loaded.
     let drafter: DraftModel?
+    let threads: ComputeThreads
     var pieceSize = PieceSize()
     /// Called when an answer has given its place up, before it tells its end: whoever hears of that may look at once.
     var placeIsFree: () -> Void = {}
@@ -39,10 +40,12 @@ final class Scheduler {
         self.model = model
         self.vocabulary = vocabulary
         self.options = options
+        let threads = ComputeThreads(count: options.threads)
+        self.threads = threads
         self.cancellation = cancellation
         kept = KeptStates(limits: options.prefixes, files: options.checkpoints, cutsExactly: model.cutsExactly)
         governor = SpeculationGovernor(always: options.alwaysSpeculates)
-        drafter = options.draft.map { DraftModel(model: $0, threads: options.threads, cancellation: cancellation) }
+        drafter = options.draft.map { DraftModel(model: $0, threads: threads, cancellation: cancellation) }
     }
 
     var isComputing: Bool { slots.contains { $0.generation != nil } }

@@ -7,7 +7,7 @@ internal import llama
 /// large model rejected is cut off, and another chat is read anew. Reading is done a piece a step, so that nobody waits long.
 final class DraftModel {
     let model: ModelHandle
-    private let threads: Int
+    private let threads: ComputeThreads
     private let cancellation: Cancellation
     private var context: ContextHandle?
     private var held: [Token] = []
@@ -18,7 +18,7 @@ final class DraftModel {
         var tokens: Int
     }
 
-    init(model: ModelHandle, threads: Int, cancellation: Cancellation) {
+    init(model: ModelHandle, threads: ComputeThreads, cancellation: Cancellation) {
         self.model = model
         self.threads = threads
         self.cancellation = cancellation

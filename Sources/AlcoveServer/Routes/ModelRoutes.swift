@@ -27,7 +27,7 @@ struct ModelRoutes: Sendable {
             "visionReady": .bool(loaded?.media.sees ?? false), "audioReady": .bool(loaded?.media.hears ?? false),
             "acceptsVisionProjector": .bool(projector.isKnown || projector.isLoaded),
             "loadedBackend": loaded == nil
-                ? .null : .string(host.model.remoteHost == nil ? ModelRoutes.backend : "openai"),
+                ? .null : .string(host.model.remoteHost == nil ? ModelRoutes.backend : host.model.remoteEngine),
             "defaultBackend": .string(ModelRoutes.backend),
             "supportedBackends": [["value": .string(ModelRoutes.backend), "label": "CPU"]],
             "architecture": JSONValue(loaded?.architecture),

@@ -29,7 +29,8 @@ enum CommonOptions {
         help:
             "The model's projector (mmproj, GGUF), so that it sees or hears. Default: the catalogue's, or mmproj-MODEL.gguf "
             + "beside the model.")
-    static let engine = [model, context, threads, lora, draft, projector] + RemoteOptions.all
+    static let engine =
+        [model, context, threads, lora, draft, projector, WorkerOptions.rpc, WorkerOptions.timeout] + RemoteOptions.all
 
     static let maxTokens = Command.Option(
         name: "--max-tokens", short: "n", value: "N", help: "Most tokens of the answer.")
@@ -57,6 +58,7 @@ enum CommonOptions {
             marker: folders.map { LoadMarker(path: $0.loadMarker) }, program: resources.program,
             root: folders?.root)
         loader.remote = try RemoteOptions.read(invocation)
+        loader.workers = try WorkerOptions.read(invocation)
         loader.gate = gate
         loader.adapter = try invocation.text("--lora").map { text in
             var adapter = try Adapter(text)

@@ -47,6 +47,7 @@ enum PlumbingCommand {
                     FastCopyWorker.serve()
                     return .success
                 }),
+            WorkerCommand.child,
             Command(
                 name: "projector-worker", summary: "What tries unknown projectors; started by the program itself.",
                 run: { _ in

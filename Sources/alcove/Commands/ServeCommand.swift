@@ -51,15 +51,21 @@ enum ServeCommand {
         log.write("alcove \(Alcove.version) starts")
         LlamaLibrary.setLogLater { level, line in if level >= .warning { log.write("llama.cpp: \(line)") } }
         let script = invocation.text("--script").map(Folders.absolute)
-        let remote = loader.remote
+        let remote = loader.remote, workers = loader.workers
+        let remoteHost = remote?.endpoint.host ?? (workers.isEmpty ? nil : workers.map(\.name).joined(separator: ", "))
         let check: ModelHost.Check = { path in
             if let remote { return try RemoteOptions.check(path, remote) }
             if script != nil { return }
             try ModelFile.check(path)
             if let projector = loader.projector { try ProjectorFile.check(projector, model: path) }
+            // The workers' memory is asked for when the model is loaded.
+            if !workers.isEmpty { return }
             try ModelFile.checkMemory(path, cacheType: CacheType(rawValue: board.current.cacheType) ?? .f16)
         }
-        let model = ModelHost(check: check, remoteHost: script == nil ? remote?.endpoint.host : nil, gate: gate) {
+        let model = ModelHost(
+            check: check, remoteHost: script == nil ? remoteHost : nil, remoteEngine: remote == nil ? "rpc" : "openai",
+            gate: gate
+        ) {
             path, progress in
             if let script { return LoadedModel(model: try ScriptFile.model(script)) }
             return try await loader.load(

@@ -17,6 +17,8 @@ struct ModelLoader: Sendable {
     var entry: @Sendable (_ path: String) -> CatalogEntry? = { _ in nil }
     /// A server that answers in place of any file.
     var remote: RemoteEngine.Options?
+    /// What computes the layers in place of this device.
+    var workers: [WorkerAddress] = []
     /// Nothing is computed while it is closed.
     var gate: ComputeGate?
 
@@ -65,14 +67,17 @@ struct ModelLoader: Sendable {
         options.cacheType =
             CacheType(rawValue: MemoryEstimate.smallerCache(cacheType, entry?.cacheType ?? "f16")) ?? .f16
         options.gate = gate
+        options.workers = workers
         options.sampling = entry?.sampling ?? ModelLoader.sampling(ofFile: path)
         options.adapters = try adapter.map { [$0] } ?? entry?.lora.map { try Adapter($0) } ?? []
-        options.draft = draft ?? entry.flatMap(draftOfEntry)
+        // Guesses are for a model that is near.
+        options.draft = workers.isEmpty ? draft ?? entry.flatMap(draftOfEntry) : nil
         options.needsDraft = draft != nil
         options.templateWorker = [program, "plumbing", "template-worker"]
         let choice = try await ProjectorChoice.find(for: path, loader: self)
         options.projector = choice.path
         let engine = try await LlamaEngine.load(path: path, options: options, progress: progress)
-        return LoadedModel(model: engine, notices: engine.notices + choice.notices) { await engine.unload() }
+        let warning = workers.isEmpty ? [] : [WorkerOptions.warning(workers.map(\.name).joined(separator: ", "))]
+        return LoadedModel(model: engine, notices: warning + engine.notices + choice.notices) { await engine.unload() }
     }
 }
