@@ -1,6 +1,6 @@
 #pragma once
 
-/* What the engine asks of the library's RPC client, and of this processor as a worker. mend_rpc.py changes the client so that a
+/* What the engine asks of the library's RPC client, and of this processor as a worker. mend.py changes the client so that a
    lost worker is told here and does not end the process. */
 
 #include <stdint.h>

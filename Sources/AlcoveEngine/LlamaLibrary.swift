@@ -32,7 +32,8 @@ public enum LlamaLibrary {
 
     /// Which build of the library this is: states written by another are not read.
     static var build: String {
-        "\(String(cString: ggml_version())) \(String(cString: ggml_commit())) \(systemDescription)"
+        // The last number counts what `Native/llama/mend.py` changes of how numbers are computed.
+        "\(String(cString: ggml_version())) \(String(cString: ggml_commit())) \(systemDescription) 1"
     }
 
     private struct State {

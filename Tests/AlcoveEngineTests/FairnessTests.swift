@@ -5,11 +5,12 @@ import Testing
 
 /// Several at once, on the real model: who waits for whom.
 @Suite(.serialized) struct FairnessTests {
-    private func load(sequences: Int = 3) async throws -> LlamaEngine {
+    private func load(sequences: Int = 3, gate: ComputeGate? = nil) async throws -> LlamaEngine {
         var options = LlamaEngine.Options()
         options.contextLength = 4096
         options.threads = 1
         options.sequences = sequences
+        options.gate = gate
         return try await LlamaEngine.load(path: StarterModel.path, options: options)
     }
 
@@ -37,19 +38,24 @@ import Testing
     }
 
     @Test func threeAnswersRunAtOnceAndTheFourthWaits() async throws {
-        let engine = try await load()
+        let gate = ComputeGate()
+        let engine = try await load(gate: gate)
         let order = Order()
         let long = GenerationRequest.question("Tell me a long story.", maxTokens: 1_500)
         var long2 = long, long3 = long
         long2.stopSignal = StopSignal()
         long3.stopSignal = StopSignal()
         let tasks = [long, long2, long3].enumerated().map { run($1, on: engine, as: "\($0)", order) }
+        while engine.queue.running.count < 3 || engine.queue.running.contains(where: { $0.completionTokens < 3 }) {
+            await Task.yield()
+        }
+        // Nothing ends while the gate is closed, however long the fourth takes to come.
+        gate.close()
         let fourth = run(.question("What is a fox?", maxTokens: 4), on: engine, as: "fourth", order)
-        while engine.queue.running.count < 3 || engine.queue.waiting < 1
-            || engine.queue.running.contains(where: { $0.completionTokens < 3 })
-        { await Task.yield() }
+        while engine.queue.waiting < 1 { await Task.yield() }
         let queue = engine.queue
         long2.stopSignal.set()
+        gate.open()
         let answer = try await fourth.value
         long.stopSignal.set()
         long3.stopSignal.set()
@@ -66,11 +72,13 @@ import Testing
     }
 
     @Test func whoWaitsIsServedInOrderAndBackgroundLast() async throws {
-        let engine = try await load(sequences: 1)
+        let gate = ComputeGate()
+        let engine = try await load(sequences: 1, gate: gate)
         let order = Order()
         let first = GenerationRequest.question("Tell me a long story.", maxTokens: 2_000)
         let running = run(first, on: engine, as: "first", order)
         while engine.queue.running.isEmpty { await Task.yield() }
+        gate.close()
         var background = GenerationRequest.question("Background", maxTokens: 2)
         background.priority = .background
         let tasks = [
@@ -81,6 +89,7 @@ import Testing
         ]
         while engine.queue.waiting < 4 { await Task.yield() }
         first.stopSignal.set()
+        gate.open()
         _ = try await running.value
         for task in tasks { _ = try await task.value }
         await engine.unload()

@@ -13,6 +13,7 @@ struct BenchShapes {
         var promptTokens: Int
         var reusedTokens: Int
         var text: String
+        var calls: [ToolCall] = []
     }
 
     let load: @Sendable (_ checkpoints: String?) async throws -> LoadedEngine
@@ -25,6 +26,11 @@ struct BenchShapes {
         var unload: @Sendable () async -> Void
     }
 
+    private static let tool = ToolDeclaration(
+        name: "read_file", description: "Reads a file.",
+        parameters: [
+            "type": "object", "properties": ["path": ["type": "string", "enum": ["a.txt"]]], "required": ["path"],
+        ])
     private static let question = "What is the capital of France? Answer in one word."
 
     func run(_ report: (Shape) -> Void) async throws {
@@ -55,14 +61,14 @@ struct BenchShapes {
         story += [Message(role: .assistant, content: stopped.text), Message(role: .user, content: "Go on.")]
         try report(await measure("after Stop", engine.model, story))
 
+        // The model's own call, held to its form: what follows goes on from the tokens it wrote.
         var work = chat(rules, "What is in a.txt?")
-        _ = try await measure("", engine.model, work)
-        let call = ToolCall(id: "c1", name: "read_file", arguments: #"{"path":"a.txt"}"#)
-        work += [
-            Message(role: .assistant, content: nil, toolCalls: [call]),
-            Message(role: .tool, content: "    1 | hello", toolCallID: "c1", toolName: "read_file"),
-        ]
-        try report(await measure("after a tool round", engine.model, work))
+        let call = try await measure("", engine.model, work, tokens: 64, tools: .required)
+        work.append(Message(role: .assistant, content: call.text.isEmpty ? nil : call.text, toolCalls: call.calls))
+        work += call.calls.map {
+            Message(role: .tool, content: "    1 | hello", toolCallID: $0.id, toolName: $0.name)
+        }
+        try report(await measure("after a tool round", engine.model, work, tools: .auto))
         try report(await measure("thinking toggled", engine.model, chat(rules, "Why is the sky blue?"), thinking: true))
         await engine.unload()
 
@@ -91,9 +97,14 @@ struct BenchShapes {
 
     private func measure(
         _ name: String, _ model: any LanguageModel, _ messages: [Message], tokens: Int = 16, stopAfter: Int? = nil,
-        thinking: Bool = false
+        thinking: Bool = false, tools: ToolChoice? = nil
     ) async throws -> Shape {
         var request = GenerationRequest(messages: messages, thinking: thinking, maxTokens: tokens)
+        if let tools {
+            request.tools = [Self.tool]
+            request.toolChoice = tools
+            request.parallelToolCalls = false
+        }
         request.sampling.temperature = 0
         let start = Platform.monotonicNanoseconds
         var shape = Shape(name: name, firstToken: 0, promptTokens: 0, reusedTokens: 0, text: "")
@@ -105,6 +116,7 @@ struct BenchShapes {
                 shape.text += piece
                 pieces += 1
                 if pieces == stopAfter { request.stopSignal.set() }
+            case .toolCall(let call): shape.calls.append(call)
             case .reasoning, .toolCallPart: if shape.firstToken == 0 { shape.firstToken = seconds(since: start) }
             case .finished(_, let usage):
                 if shape.firstToken == 0 { shape.firstToken = usage.promptSeconds }

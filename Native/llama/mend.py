@@ -1,9 +1,16 @@
-"""mend_rpc.py GGML_RPC_FOLDER: lets a lost worker end an answer instead of the process.
+"""mend.py LLAMA_FOLDER: what Alcove changes in llama.cpp when it is built.
 
-The library's RPC client aborts as soon as a worker cannot be reached or breaks off. Here the connection is marked as lost
-instead: everything that is asked of it afterwards is answered with zeros at once, and a computation fails. alcove_rpc.h says so
-to the engine, which gives the model up and may load it again. A worker whose machine is gone without a word is noticed by
-keep-alive probes, one that hangs by a time limit. Each edit must fit exactly, so a library that has changed stops the build.
+**A lost worker ends an answer instead of the process.** The library's RPC client aborts as soon as a worker cannot be reached or
+breaks off. Here the connection is marked as lost instead: everything that is asked of it afterwards is answered with zeros at once,
+and a computation fails. alcove_rpc.h says so to the engine, which gives the model up and may load it again. A worker whose machine is
+gone without a word is noticed by keep-alive probes, one that hangs by a time limit.
+
+**Short pieces of a prompt take the fast attention.** On the processor the library computes attention in tiles of 64 rows, and from 63
+rows down it goes row by row, which at 2,000 tokens is as slow as writing. A follow-up is such a short piece. Here tiles serve from 9 rows
+on, compute no more rows than there are, and a thread takes whole heads, so that none is unpacked twice. 8 rows and fewer, the sizes of
+guesses, stay row by row: their numbers are those of plain writing.
+
+Each edit must fit exactly, so a library that has changed stops the build.
 """
 
 import sys
@@ -14,12 +21,12 @@ def edit(path, *pairs):
     text = path.read_text()
     for old, new, count in pairs:
         if text.count(old) != count:
-            raise SystemExit(f"{path.name}: {old!r} is there {text.count(old)} times, not {count}; look at Native/llama/mend_rpc.py")
+            raise SystemExit(f"{path.name}: {old!r} is there {text.count(old)} times, not {count}; look at Native/llama/mend.py")
         text = text.replace(old, new)
     path.write_text(text)
 
 
-folder = Path(sys.argv[1])
+folder = Path(sys.argv[1]) / "ggml/src/ggml-rpc"
 abort = 'RPC_STATUS_ASSERT(status);'
 edit(
     folder / "ggml-rpc.cpp",
@@ -73,4 +80,23 @@ static bool set_reuse_addr(""", 1),
      "    setsockopt(sockfd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));\n"
      "    setsockopt(sockfd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));\n"
      "    struct hostent * server = gethostbyname(host);\n", 1),
+)
+
+operations = Path(sys.argv[1]) / "ggml/src/ggml-cpu/ops.cpp"
+edit(
+    operations,
+    ("                                neq1 >= Q_TILE_SZ);", "                                neq1 > 8);", 1),
+    ("        const int64_t dr = (nr + nchunk - 1) / nchunk;\n\n        static constexpr int64_t Q_TILE_SZ",
+     "        int64_t dr = (nr + nchunk - 1) / nchunk;\n\n        static constexpr int64_t Q_TILE_SZ", 1),
+    ("        int current_chunk = ith;\n\n        while (current_chunk < nchunk) {\n            const int64_t ir0 = dr * current_chunk;\n"
+     "            const int64_t ir1 = MIN(ir0 + dr, nr);\n\n            if (use_tiled) {",
+     "        if (use_tiled && neq1 < Q_TILE_SZ && !disable_chunking) {\n            dr = neq1;\n            nchunk = nr / neq1;\n        }\n"
+     "        int current_chunk = ith;\n\n        while (current_chunk < nchunk) {\n            const int64_t ir0 = dr * current_chunk;\n"
+     "            const int64_t ir1 = MIN(ir0 + dr, nr);\n\n            if (use_tiled) {", 1),
+    ("simd_gemm(KQ, (const float *)Q_q, K_f32, Q_TILE_SZ, DK, KV_TILE_SZ);",
+     "simd_gemm(KQ, (const float *)Q_q, K_f32, tile_rows, DK, KV_TILE_SZ);", 1),
+    ("simd_gemm(VKQ32, KQ, V32, Q_TILE_SZ, KV_TILE_SZ, DV);", "simd_gemm(VKQ32, KQ, V32, tile_rows, KV_TILE_SZ, DV);", 1),
+    ("ggml_vec_scale_f32(Q_TILE_SZ * KV_TILE_SZ, KQ, scale);", "ggml_vec_scale_f32(tile_rows * KV_TILE_SZ, KQ, scale);", 1),
+    ("            memset(KQ, 0, Q_TILE_SZ * KV_TILE_SZ * sizeof(float));", "            memset(KQ, 0, tile_rows * KV_TILE_SZ * sizeof(float));", 1),
+    ("for (int tq = 0; tq < Q_TILE_SZ; tq++)", "for (int tq = 0; tq < tile_rows; tq++)", 3),
 )
