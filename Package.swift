@@ -26,6 +26,8 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]),
         // libical (libical-dev, brew libical): iCalendar texts, recurrence, time zones.
         .target(name: "CCalendar", linkerSettings: [.linkedLibrary("ical")]),
         .target(name: "CPosixShim"),
@@ -45,7 +47,9 @@ let package = Package(
             dependencies: [
                 "AlcoveCore", "AlcoveAgent", "AlcoveDownloads", "AlcoveStorage", "AlcoveWorkspace", "CPosixShim",
             ]),
-        .target(name: "AlcoveCalendar", dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveStorage", "CCalendar"]),
+        .target(
+            name: "AlcoveCalendar",
+            dependencies: ["AlcoveCore", "AlcoveAgent", "AlcoveDownloads", "AlcoveStorage", "CCalendar", "CExpat"]),
         .executableTarget(
             name: "alcove",
             dependencies: [
@@ -64,7 +68,9 @@ let package = Package(
             name: "AlcoveWorkspaceTests", dependencies: ["AlcoveWorkspace", "AlcoveCore", "AlcoveStorage"]),
         .testTarget(
             name: "AlcoveCalendarTests",
-            dependencies: ["AlcoveCalendar", "AlcoveAgent", "AlcoveCore", "AlcoveStorage", "TestFolder"]),
+            dependencies: [
+                "AlcoveCalendar", "AlcoveAgent", "AlcoveCore", "AlcoveDownloads", "AlcoveStorage", "TestFolder",
+            ]),
         .testTarget(
             name: "AlcoveEngineTests", dependencies: ["AlcoveEngine", "AlcoveTemplates", "AlcoveCore", "llama"]),
         .testTarget(name: "AlcoveTemplatesTests", dependencies: ["AlcoveTemplates", "AlcoveCore", "alcove"]),

@@ -11,8 +11,9 @@ struct CalendarToolTests {
     private struct Source: CalendarSource {
         let found: CalendarEvents
         let reads: ReadCount
+        var place: String?
 
-        func events(from: Timestamp, to: Timestamp) async throws -> CalendarEvents {
+        func events(from: Timestamp, to: Timestamp, stop: StopSignal) async throws -> CalendarEvents {
             reads.note(to.milliseconds - from.milliseconds)
             return found
         }
@@ -29,12 +30,13 @@ struct CalendarToolTests {
 
     init() async throws { bench = try await RunBench() }
 
-    private func tool(_ events: [CalendarEvent] = [], isOpen: Bool = true, path: String? = "/c", now: Timestamp = .now)
-        -> any Tool
-    {
+    private func tool(
+        _ events: [CalendarEvent] = [], isOpen: Bool = true, path: String? = "/c", place: String? = nil,
+        now: Timestamp = .now
+    ) -> any Tool {
         CalendarTool.make(
             consent: { CalendarConsent(isOpen: isOpen, path: path) },
-            source: { [reads] _ in Source(found: CalendarEvents(events), reads: reads) }, now: { now })
+            source: { [reads] _, _ in Source(found: CalendarEvents(events), reads: reads, place: place) }, now: { now })
     }
 
     private func run(_ tool: any Tool, _ text: String, _ outcome: ApprovalOutcome = .allowed) async throws -> [TurnEvent
@@ -97,6 +99,12 @@ struct CalendarToolTests {
             #expect(seen.questions.isEmpty && seen.end?.reason == .error && seen.text.contains(code))
         }
         #expect(reads.days.isEmpty)
+    }
+
+    @Test func whoIsAskedStandsInTheQuestion() async throws {
+        let seen = try await run(tool(place: "cal.example.org"), "what's on my calendar today", .refused)
+
+        #expect(seen.questions.first?.shown.contains("The server cal.example.org is asked for them.") == true)
     }
 
     @Test func aRefusedReadReadsNothing() async throws {

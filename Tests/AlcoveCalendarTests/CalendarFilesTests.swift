@@ -1,9 +1,10 @@
 import AlcoveAgent
-import AlcoveCalendar
 import AlcoveCore
 import AlcoveStorage
 import TestFolder
 import Testing
+
+@testable import AlcoveCalendar
 
 /// Calendars as their programs write them; the device is in New York.
 struct CalendarFilesTests {
@@ -31,7 +32,7 @@ struct CalendarFilesTests {
 
     private func read(_ path: String? = nil) async throws -> CalendarEvents {
         try await CalendarFiles(path: path ?? folder.path, zone: "America/New_York").events(
-            from: start, to: Timestamp(milliseconds: start.milliseconds + 7 * 86_400_000))
+            from: start, to: Timestamp(milliseconds: start.milliseconds + 7 * 86_400_000), stop: StopSignal())
     }
 
     private func times(_ text: String) async throws -> [String] {
@@ -107,7 +108,7 @@ struct CalendarFilesTests {
         }
         let many = (0..<30_000).map { "UID:\($0)\nDTSTART:20261201T090000Z" }.joined(
             separator: "\nEND:VEVENT\nBEGIN:VEVENT\n")
-        #expect(try await times(calendar(many)).count == CalendarFiles.eventLimit)
+        #expect(try await times(calendar(many)).count == CalendarText.eventLimit)
     }
 
     @Test func aFolderIsReadWholeAndSaysWhatItCouldNot() async throws {

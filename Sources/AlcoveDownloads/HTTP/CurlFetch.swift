@@ -71,6 +71,7 @@ package struct CurlFetch: HTTPFetch, HTTPPost {
         alcove_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         alcove_curl_set_text(easy, CURLOPT_PROXY, "")
         alcove_curl_set_text(easy, CURLOPT_USERAGENT, "alcove")
+        if let method = request.method { alcove_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, method) }
         // Where a network has its own authority, people name it as for other programs.
         if let authorities = getenv("SSL_CERT_FILE") { alcove_curl_set_text(easy, CURLOPT_CAINFO, authorities) }
         alcove_curl_set_list(easy, CURLOPT_HTTPHEADER, headers)
@@ -78,8 +79,8 @@ package struct CurlFetch: HTTPFetch, HTTPPost {
             (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1), (CURLOPT_PATH_AS_IS, 1),
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)), (CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             (CURLOPT_CONNECTTIMEOUT, request.connectTimeout), (CURLOPT_LOW_SPEED_LIMIT, request.slowest),
-            (CURLOPT_LOW_SPEED_TIME, request.stallTimeout), (CURLOPT_BUFFERSIZE, 256 << 10),
-            (CURLOPT_TCP_KEEPALIVE, 1),
+            (CURLOPT_LOW_SPEED_TIME, request.stallTimeout), (CURLOPT_TIMEOUT, request.deadline),
+            (CURLOPT_BUFFERSIZE, 256 << 10), (CURLOPT_TCP_KEEPALIVE, 1),
             // A stop does not wait for a name that is being resolved; the resolving thread ends by itself.
             (CURLOPT_QUICK_EXIT, 1),
         ]

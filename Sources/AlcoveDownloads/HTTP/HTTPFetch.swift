@@ -15,7 +15,7 @@ package protocol HTTPFetch: Sendable {
 
 /// The seam to whatever sends a POST and hands over the answer while it is written.
 package protocol HTTPPost: Sendable {
-    /// Sends one POST; otherwise as `HTTPFetch.get`.
+    /// Sends one POST, or what the request names in its place; otherwise as `HTTPFetch.get`.
     func post(
         _ request: FetchRequest, body: [UInt8], gate: AddressGate, stop: StopSignal, receiver: any FetchReceiver
     ) throws(FetchError)
@@ -37,6 +37,10 @@ package struct FetchRequest: Sendable {
     /// Seconds in which fewer than `slowest` bytes a second end the transfer.
     package var stallTimeout = 30
     package var slowest = 100
+    /// Seconds for all of it; 0 is no limit.
+    package var deadline = 0
+    /// What is sent in place of GET or POST.
+    package var method: String?
 
     package init(address: WebAddress) { self.address = address }
 }

@@ -1,4 +1,5 @@
 internal import AlcoveCore
+internal import AlcoveDownloads
 
 /// What a person can set for the whole host. Only what does something is here: a key of another program, or of a later
 /// part of this one, is kept and given back, and changes nothing.
@@ -6,12 +7,12 @@ package enum SettingKey: String, CaseIterable, Sendable {
     case selectedModelID = "selectedModelId"
     case allowCodeExecution, allowNetwork, maxTokens, toolTimeoutSeconds, thinkByDefault, contextLength
     case downloadOptionalFiles, speculativeDecoding, kvCacheDtype, uploadQuotaMB
-    case calendarEnabled, calendarPath
+    case calendarEnabled, calendarPath, calendarCredentials
 
     /// The value of a host on which nobody has set anything.
     var usual: JSONValue {
         switch self {
-        case .selectedModelID, .calendarPath: .null
+        case .selectedModelID, .calendarPath, .calendarCredentials: .null
         case .allowCodeExecution, .downloadOptionalFiles, .speculativeDecoding: true
         case .allowNetwork, .thinkByDefault, .calendarEnabled: false
         case .maxTokens: 2_048
@@ -28,7 +29,9 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding,
             .calendarEnabled:
             "should be true or false"
-        case .calendarPath: "should be the whole path of an .ics file or of a folder of them, or null"
+        case .calendarPath:
+            "should be the whole path of an .ics file or of a folder of them, a CalDAV server's address without a name or password, or null"
+        case .calendarCredentials: "should be the whole path of a file that holds name:password, or null"
         case .maxTokens: "should be a whole number of tokens from 1 to 262144"
         case .toolTimeoutSeconds: "should be a number of seconds"
         case .kvCacheDtype: "should be f16, q8_0 or q4_0"
@@ -48,7 +51,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .downloadOptionalFiles: "with the next download"
         case .speculativeDecoding: "with the next reply"
         case .uploadQuotaMB: "with the next upload"
-        case .calendarEnabled, .calendarPath: "with the next read"
+        case .calendarEnabled, .calendarPath, .calendarCredentials: "with the next read"
         }
     }
 
@@ -61,9 +64,11 @@ package enum SettingKey: String, CaseIterable, Sendable {
                 return nil
             }
             return value
-        case .calendarPath:
+        case .calendarPath, .calendarCredentials:
             if value.isNull { return value }
-            guard let path = value.string, path.hasPrefix("/"), path.utf8.count <= 4_096, !path.utf8.contains(0) else {
+            guard let path = value.string, path.utf8.count <= 4_096, !path.utf8.contains(0) else { return nil }
+            if path.hasPrefix("/") { return value }
+            guard self == .calendarPath, let address = try? WebAddress(path), address.credentials == nil else {
                 return nil
             }
             return value

@@ -31,7 +31,7 @@ enum PlumbingCommand {
                 try plumbingMultipart(contentType: line["content_type"]?.string ?? "", chunks: try chunks(line))
             },
             part("json", "Read or canonicalise JSON: op (parse, canonical), json (Base64).", "", json),
-            part("rank", "Order texts by how well they answer a query: documents, query.", "", rank), kept,
+            part("rank", "Order texts by how well they answer a query: documents, query.", "", rank), kept, calendar,
             patch,
             download,
             tokenize,

@@ -14,8 +14,13 @@ enum AgentTools {
                 WriteFileTool(), ApplyPatchTool(),
             ] + KeptTool.all(database) + [
                 CalendarTool.make(
-                    consent: { try await CalendarConsent(in: database) }, source: { CalendarFiles(path: $0) })
+                    consent: { try await CalendarConsent(in: database) }, source: calendar)
             ])
+    }
+
+    /// - Parameter credentials: A file with a name and a password, for a server.
+    @Sendable static func calendar(_ path: String, _ credentials: String?) throws -> any CalendarSource {
+        path.hasPrefix("/") ? CalendarFiles(path: path) : try CalendarServer(path, credentials: credentials)
     }
 
     /// How commands are run: by processes in the system's sandbox, or as on a device that forbids processes.

@@ -34,6 +34,8 @@ struct HostSettingsTests {
         ("maxTokens", .null), ("toolTimeoutSeconds", "long"), ("contextLength", 100), ("contextLength", -1),
         ("uploadQuotaMB", -1), ("uploadQuotaMB", 1_048_577), ("uploadQuotaMB", "1"),
         ("kvCacheDtype", "q5_1"), ("kvCacheDtype", 8), ("speculativeDecoding", 1),
+        ("calendarPath", "a.ics"), ("calendarPath", "http://ann:x@127.0.0.1/"), ("calendarPath", "ftp://a/"),
+        ("calendarCredentials", "account"), ("calendarCredentials", "http://a/"), ("calendarEnabled", "yes"),
         ("selectedModelId", ""), ("selectedModelId", "a\u{0}b"), ("selectedModelId", 7),
     ])
     func aBadValueIsRefusedByName(key: String, value: JSONValue) {

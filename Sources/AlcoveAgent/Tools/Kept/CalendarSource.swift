@@ -1,4 +1,4 @@
-internal import AlcoveCore
+package import AlcoveCore
 package import AlcoveStorage
 
 /// One event, with no more than what may leave the calendar: no place, no people, no notes.
@@ -22,7 +22,14 @@ package protocol CalendarSource: Sendable {
     /// Events that overlap a span, in order.
     ///
     /// - Throws: a sentence when it cannot be read; the system's refusal too.
-    func events(from: Timestamp, to: Timestamp) async throws -> CalendarEvents
+    func events(from: Timestamp, to: Timestamp, stop: StopSignal) async throws -> CalendarEvents
+
+    /// Who is asked, where that is not this device.
+    var place: String? { get }
+}
+
+extension CalendarSource {
+    package var place: String? { nil }
 }
 
 package struct CalendarEvents: Sendable, Hashable {
@@ -39,12 +46,15 @@ package struct CalendarEvents: Sendable, Hashable {
 /// Whether a person has opened their calendar to the assistant, and where it is.
 package struct CalendarConsent: Sendable {
     package var isOpen: Bool
-    /// A file or a folder; nil when nobody has said.
+    /// A file, a folder, or a server's address; nil when nobody has said.
     package var path: String?
+    /// A file with the name and password for the server; nil for none.
+    package var credentials: String?
 
-    package init(isOpen: Bool, path: String?) {
+    package init(isOpen: Bool, path: String?, credentials: String? = nil) {
         self.isOpen = isOpen
         self.path = path
+        self.credentials = credentials
     }
 
     /// As the settings have it now.
@@ -52,5 +62,6 @@ package struct CalendarConsent: Sendable {
         let settings = try await SettingsStore(database).value("host")
         isOpen = settings?["calendarEnabled"]?.bool ?? false
         path = settings?["calendarPath"]?.string
+        credentials = settings?["calendarCredentials"]?.string
     }
 }

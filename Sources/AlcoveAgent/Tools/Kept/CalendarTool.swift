@@ -11,7 +11,7 @@ package enum CalendarTool {
 
     package static func make(
         consent: @escaping @Sendable () async throws -> CalendarConsent,
-        source: @escaping @Sendable (_ path: String) -> any CalendarSource,
+        source: @escaping @Sendable (_ path: String, _ credentials: String?) throws -> any CalendarSource,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) -> any Tool {
         let open = { @Sendable () async throws -> any CalendarSource in
@@ -24,9 +24,9 @@ package enum CalendarTool {
             guard let path = consent.path else {
                 throw InputError(
                     code: "calendar_nowhere", message: "Nobody has said where the calendar is.",
-                    hint: "Set calendarPath to an .ics file, or to a folder of them.")
+                    hint: "Set calendarPath to an .ics file, a folder of them, or a CalDAV server's address.")
             }
-            return source(path)
+            return try source(path, consent.credentials)
         }
         return KeptTool(
             "calendar_read", "Read titles and times of calendar events: today, tomorrow, or the next seven days.",
@@ -35,13 +35,13 @@ package enum CalendarTool {
             required: ["range"],
             foresight: { arguments in
                 // What is closed is not asked about.
-                _ = try await open()
-                return Span(arguments).question
+                let place = try await open().place
+                return Span(arguments).question + (place.map { " The server \($0) is asked for them." } ?? "")
             }
         ) { arguments, context in
             let span = Span(arguments), days = span.days(from: now())
             guard context.isAttended() else { throw unattended }
-            let found = try await open().events(from: days.start, to: days.end)
+            let found = try await open().events(from: days.start, to: days.end, stop: context.stop)
             guard context.isAttended() else { throw unattended }
             return ToolResult(succeeded: true, text: text(found, span))
         }

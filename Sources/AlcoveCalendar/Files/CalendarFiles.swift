@@ -1,15 +1,13 @@
 package import AlcoveAgent
 package import AlcoveCore
 package import AlcoveStorage
-internal import CCalendar
-internal import Synchronization
 
 /// Events out of .ics files: one, or all of a folder.
 ///
 /// libical reads them: recurrence, exceptions, moved occurrences and time zones are its business.
 package struct CalendarFiles: CalendarSource {
-    /// Most bytes of a file, most files of a folder, how deep its folders are looked into, most events that are told.
-    package static let fileLimit = 8 << 20, filesLimit = 2_000, depthLimit = 3, eventLimit = 5_000
+    /// Most bytes of a file, most files of a folder, how deep its folders are looked into.
+    package static let fileLimit = 8 << 20, filesLimit = 2_000, depthLimit = 3
 
     private let path: String
     private let zone: String?
@@ -23,7 +21,7 @@ package struct CalendarFiles: CalendarSource {
     }
 
     /// - Throws: `CalendarError` when none of it can be read. Of several files, one that cannot is told as a warning.
-    package func events(from: Timestamp, to: Timestamp) async throws -> CalendarEvents {
+    package func events(from: Timestamp, to: Timestamp, stop: StopSignal) async throws -> CalendarEvents {
         try await withCheckedThrowingContinuation { continuation in
             let isStarted = startThread(name: "alcove.calendar") {
                 continuation.resume(with: Result { try self.read(from, to) })
@@ -39,28 +37,21 @@ package struct CalendarFiles: CalendarSource {
         if isFolder, access(path, R_OK | X_OK) != 0 { throw CalendarError.unreadable(path: path, code: errno) }
         let files = isFolder ? CalendarFiles.files(in: path, depth: CalendarFiles.depthLimit) : [path]
         if files.isEmpty { throw CalendarError.empty(path: path) }
-        var found = Found()
+        var found = CalendarText(from: from, to: to, zone: zone)
         var failures: [CalendarError] = []
         for file in files.prefix(CalendarFiles.filesLimit) {
             do throws(CalendarError) {
                 let text = try CalendarFiles.text(of: file)
-                if CalendarFiles.parse(text, from, to, zone, &found) == ALCOVE_CALENDAR_UNREADABLE {
-                    throw CalendarError.noCalendar(path: file)
-                }
+                if !found.take(text) { throw CalendarError.noCalendar(path: file) }
             } catch {
                 if files.count == 1 { throw error }
                 failures.append(error)
             }
         }
         if failures.count == files.count, let first = failures.first { throw first }
-        // Two at the same time stand as their titles do, so that the same files give the same answer.
-        let events = found.events.sorted {
-            ($0.start.milliseconds, $0.end.milliseconds, $0.title) < (
-                $1.start.milliseconds, $1.end.milliseconds, $1.title
-            )
-        }
         let more = failures.count > 1 ? " (and \(failures.count - 1) more)" : ""
-        return CalendarEvents(events, warning: failures.first.map { "Not all could be read: \($0.message)\(more)" })
+        return CalendarEvents(
+            found.sorted, warning: failures.first.map { "Not all could be read: \($0.message)\(more)" })
     }
 
     private static func files(in folder: String, depth: Int) -> [String] {
@@ -97,32 +88,6 @@ package struct CalendarFiles: CalendarSource {
         }
         bytes[count] = 0
         return bytes
-    }
-
-    private struct Found { var events: [CalendarEvent] = [] }
-
-    /// libical keeps its time zones for the whole process, without locks of its own.
-    private static let library = Mutex(())
-
-    private static func parse(
-        _ text: [CChar], _ from: Timestamp, _ to: Timestamp, _ zone: String?, _ found: inout Found
-    ) -> alcove_calendar_result {
-        library.withLock { _ in
-            withUnsafeMutablePointer(to: &found) { found in
-                alcove_calendar_events(
-                    text, from.milliseconds / 1_000, to.milliseconds / 1_000, zone,
-                    { event, context in
-                        guard let event = event?.pointee, let found = context?.assumingMemoryBound(to: Found.self),
-                            found.pointee.events.count < CalendarFiles.eventLimit
-                        else { return }
-                        found.pointee.events.append(
-                            CalendarEvent(
-                                title: event.title.map { String(cString: $0) } ?? "",
-                                start: Timestamp(milliseconds: event.start * 1_000),
-                                end: Timestamp(milliseconds: event.end * 1_000), isAllDay: event.is_all_day))
-                    }, found)
-            }
-        }
     }
 
     /// The name of the device's time zone; nil where it has none.
