@@ -25,7 +25,7 @@ def killer(tmp_path_factory):
     return library
 
 
-def run(host, session):
+def run(host, session, text="Do it.", profile="agent"):
     """Drives a run to its end, or to the host's; answers what was seen and whether the host lived."""
     seen = []
     connection = http.client.HTTPConnection(host.url.removeprefix("http://"), timeout=60)
@@ -33,7 +33,7 @@ def run(host, session):
         connection.request(
             "POST", "/api/chat",
             json.dumps({
-                "sessionId": session, "messages": [{"role": "user", "content": "Do it."}], "profile": "agent"}),
+                "sessionId": session, "messages": [{"role": "user", "content": text}], "profile": profile}),
             {"Authorization": f"Bearer {host.token}", "Content-Type": "application/json"})
         answer = connection.getresponse()
         assert answer.status == 200
@@ -41,7 +41,7 @@ def run(host, session):
             if not line.startswith(b"data: "):
                 continue
             seen.append(json.loads(line[6:]))
-            if "approval" in seen[-1]:
+            if "approval" in seen[-1] and "outcome" not in seen[-1]["approval"]:
                 decide(host, seen[-1]["approval"], "allowed")
             if "done" in seen[-1]:
                 return seen, True
@@ -103,6 +103,69 @@ def test_a_kill_at_any_write_repeats_nothing_and_loses_no_evidence(serve, killer
         step += 1 if step < 30 else 3
     assert lived, "the run makes more writes than were tried"
     assert kills >= 10, "hardly anything was killed: does the library count the writes?"
+
+
+PLAN = "add task Buy milk, then remember that the key is under the mat, then complete task Buy milk"
+STEPS = ["tasks_add", "memories_save", "tasks_complete"]
+
+
+def kept(host, run, what):
+    """What of the plan is there, which must be what the receipts say and nothing more."""
+    receipts = {receipt["tool"]: receipt["id"] for receipt in run["receipts"]} if run else {}
+    tasks = host.json("/api/agent/kept?kind=task")[1]["items"]
+    memories = host.json("/api/agent/kept?kind=memory")[1]["items"]
+    facts = host.json("/api/agent/kept?kind=knowledge")[1]["items"]
+    assert [task["title"] for task in tasks] == ["Buy milk"] * ("tasks_add" in receipts), what
+    assert [memory["text"] for memory in memories] == ["the key is under the mat"] * ("memories_save" in receipts), what
+    assert [fact["text"] for fact in facts] == [memory["text"] for memory in memories], what
+    for item, tool in [*((task, "tasks_add") for task in tasks), *((memory, "memories_save") for memory in memories)]:
+        assert (item["provenance"]["run"], item["provenance"]["receipt"]) == (run["id"], receipts[tool]), what
+    assert [task["state"] for task in tasks] == (["done" if "tasks_complete" in receipts else "open"] if tasks else []), what
+    return json.dumps([tasks, memories, facts])
+
+
+def test_a_kill_at_any_write_of_a_plan_repeats_and_loses_no_effect(serve, killer, tmp_path):
+    """T38 for explicit commands: three steps, each asks, each is one transaction with its receipt."""
+    armed = tmp_path / "armed"
+    step, lived, halves = 1, False, set()
+    while not lived and step < ENOUGH:
+        folder = tmp_path / f"root{step}"
+        host = serve(
+            "--port", 0, "--no-model", folder=folder,
+            env={"LD_PRELOAD": str(killer), "CRASH_WRITE": str(step), "CRASH_ARMED": str(armed)}).wait()
+        session = host.session()
+        armed.touch()
+        seen, lived = run(host, session["sessionId"], PLAN, "assistant")
+        armed.unlink()
+        host.stop(9)
+
+        again = serve("--port", 0, "--no-model", folder=folder).wait()
+        runs = again.json(f"/api/agent/runs?conversation={session['conversationId']}")[1]["runs"]
+        what = f"killed at write {step}: {seen}"
+        assert len(runs) <= 1 and (runs or not seen), what
+        found = runs[0] if runs else None
+        done = [receipt["tool"] for receipt in found["receipts"]] if found else []
+        assert done == STEPS[: len(done)], what
+        if found:
+            assert found["state"] == ("completed" if lived else found["state"]), what
+            assert found["state"] in ("interrupted", "completed"), what
+            assert found["state"] == "interrupted" or done == STEPS, what
+        # A step that was shown as done is done.
+        shown = [frame["skill_step"] for frame in seen if frame.get("skill_step") and frame["ok"]]
+        assert len(shown) <= len(done), what
+        before = kept(again, found, what)
+        halves.add(len(done))
+        again.stop(9)
+
+        # Nothing goes on by itself, however often the host is started.
+        third = serve("--port", 0, "--no-model", folder=folder).wait()
+        after = third.json(f"/api/agent/runs?conversation={session['conversationId']}")[1]["runs"]
+        assert after == runs and kept(third, found, what) == before, what
+        assert third.json("/api/agent/approvals")[1]["approvals"] == [], what
+        third.stop()
+        step += 1
+    assert lived, "the plan makes more writes than were tried"
+    assert halves == {0, 1, 2, 3} and step > 20, "hardly anything was killed: does the library count the writes?"
 
 
 def events(host, turn):
