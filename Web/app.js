@@ -123,9 +123,15 @@ function fillBox(text) {
     page.composer.focus();
 }
 
+function showReady() {
+    const { chats, composer, model } = page;
+    const open = chats.current !== null;
+    composer.setReady(open && model.state === "Loaded", open && model.idle);
+}
+
 function modelChanged(ready) {
-    const { chats, composer, notices } = page;
-    composer.setReady(ready && chats.current !== null);
+    const { chats, notices } = page;
+    showReady();
     // The host was away when the page started, and is back.
     if (ready && started && chats.current === null) {
         notices.clear();
@@ -191,7 +197,7 @@ async function start() {
     started = true;
     // The host came back between the chat that did not open and here: no change is left to wait for.
     if (chats.current === null && model.state === "Loaded" && $("gate").hidden) setTimeout(modelChanged, 1_000, true);
-    composer.setReady(chats.current !== null && model.state === "Loaded");
+    showReady();
     composer.focusOnDesk();
     document.documentElement.dataset.started = "true";
     lookForShares();

@@ -83,10 +83,10 @@ export class Composer {
         this.text = later.trim() === "" ? text : `${text}\n${later}`;
     }
 
-    /** Whether a model is there to answer. */
-    setReady(ready) {
-        this.#ready = ready;
-        this.#parts.box.placeholder = t(ready ? "placeholder" : "placeholderNoModel");
+    /** Whether a chat is open, and a model there to answer; while none is, `commands` says whether explicit ones are taken. */
+    setReady(ready, commands = false) {
+        this.#ready = ready || commands;
+        this.#parts.box.placeholder = t(ready ? "placeholder" : commands ? "placeholderCommands" : "placeholderNoModel");
         this.#fit();
     }
 

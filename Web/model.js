@@ -39,6 +39,11 @@ export class Model {
         return this.#engine?.model?.state ?? "None";
     }
 
+    /** Whether none is there or on its way, at a host that answers. */
+    get idle() {
+        return this.#engine !== null && this.#reachable && (this.state === "None" || this.state === "Failed");
+    }
+
     /** What the host said of its engine and its models, for who shows it in full. */
     get facts() {
         return { engine: this.#engine, models: this.#models, used: this.#used };

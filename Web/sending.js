@@ -101,7 +101,7 @@ export class Sending {
         const { chats, link, shares } = this.#page;
         const chat = chats.current;
         this.#sent = draft;
-        const body = { messages: chat.history, sessionId: chat.sessionId, ...draft.sight };
+        const body = { messages: chat.history, sessionId: chat.sessionId, commands: true, ...draft.sight };
         if (typeof chat.think === "boolean") body.think = chat.think;
         if (toolsAreOn(chat)) body.profile = "agent";
         const shareIds = shares?.ids(chat.id) ?? [];

@@ -22,12 +22,19 @@ export function without(text, before, shared) {
     return text.startsWith(whole) ? before + text.slice(whole.length) : text;
 }
 
+/** Words that an explicit command takes as one, whatever stands in them. */
+function held(text) {
+    const marks = ['""', "“”", "「」", "『』", "«»"].find(([begin, end]) => !text.includes(begin) && !text.includes(end));
+    return marks ? marks[0] + text + marks[1] : text;
+}
+
 /** What tells and does on this page, for shares that go into it. `started()` is whether a chat may be opened by itself. */
 export function sharesOf(place, page, started) {
     const { attachments, chats, composer, link, notices, troubles } = page;
     return new Shares(place, page.host, {
         mayApply: () => started() && !link.answering && !chats.isOpening,
-        fresh: async () => ((await chats.open("new")) ? chats.current.id : null),
+        fresh: async (id) => ((await chats.open(id)) ? chats.current.id : null),
+        focus: () => composer.focus(),
         text: () => composer.text,
         setText: (words) => {
             composer.text = words;
@@ -48,8 +55,8 @@ class Shares {
     #again = false;
 
     /**
-     * `on` has `mayApply()`, `fresh()`, which opens a new chat and answers its id or null, `text`, `setText(words)`,
-     * `attach(list)`, `detach(files)`, `notice(sentence)` and `failed(error)`.
+     * `on` has `mayApply()`, `fresh(id)`, which opens a chat, a new one for "new", and answers its id or null, `text`,
+     * `setText(words)`, `focus()`, `attach(list)`, `detach(files)`, `notice(sentence)` and `failed(error)`.
      */
     constructor(place, host, on) {
         this.#place = place;
@@ -84,8 +91,10 @@ class Shares {
         try {
             const share = await this.#host.claimShare();
             if (!share || this.#applied.includes(share.id)) return;
-            const chat = await this.#on.fresh();
-            if (chat !== null) this.#apply(share, chat);
+            const chat = await this.#on.fresh(share.chat ?? "new");
+            if (chat === null) return;
+            if (share.entry) await this.#enter(share);
+            else this.#apply(share, chat);
         } catch (error) {
             // A host without an inbox, or none at all: others tell of the second.
             if (error.status === 401) this.#on.failed(error);
@@ -99,8 +108,28 @@ class Shares {
         if (this.#again) this.take();
     }
 
+    #remember({ id }) {
+        this.#applied = [...this.#applied, id].slice(-REMEMBERED);
+    }
+
+    /** Words for the box, once: from here on they are this browser's draft. Sending them is the person's to do. */
+    async #enter(share) {
+        this.#remember(share);
+        const text = String(share.text ?? "");
+        const words = { continue: text || t("entryContinue"), capture: t("entryCapture", held(text)) }[share.entry] ?? text;
+        const before = this.#on.text();
+        // Claimed by a page that was closed before it could say so.
+        if (!before.endsWith(words)) this.#on.setText(joined(before, words));
+        this.#on.focus();
+        for (const sentence of share.notices ?? []) this.#on.notice(String(sentence));
+        this.#again = true;
+        await this.#host.discardShare(share.id).catch((error) => {
+            if (error.status !== 409) throw error;
+        });
+    }
+
     #apply(share, chat) {
-        this.#applied = [...this.#applied, share.id].slice(-REMEMBERED);
+        this.#remember(share);
         const attachments = (share.attachments ?? [])
             .filter((one) => one && (one.file || one.url))
             .map((one) => ({ ...attachmentFrom(one), ...(one.attachment ?? {}) }));

@@ -14,7 +14,8 @@ enum Alcove {
             Command.Option(name: "--version", short: nil, value: nil, help: "Show the version.")
         ],
         subcommands: [
-            ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, ShareCommand.command,
+            ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, OpenCommand.command,
+            ShareCommand.command,
             TasksCommand.command, KnowledgeCommand.command, HandoffCommand.command, ActivityCommand.command,
             ModelsCommand.command,
             PullCommand.command, BenchCommand.command, WorkerCommand.command, InspectCommand.command,

@@ -151,6 +151,8 @@ export const words = {
     shareTitle: (name) => `Shared: ${name}`,
     shareUntitled: "Shared with Alcove",
     shareRemove: "Remove what was shared",
+    entryContinue: "Let us go on where we stopped.",
+    entryCapture: (text) => `Capture note: ${text}`,
 
     detailFile: "File",
     detailArchitecture: "Architecture",

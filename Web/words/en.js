@@ -33,6 +33,7 @@ export const words = {
     composerLabel: "Message",
     placeholder: "Ask anything",
     placeholderNoModel: "Waiting for a model…",
+    placeholderCommands: "No model yet. Commands work: list tasks",
     send: "Send",
     stop: "Stop the answer",
     keysDesk: "Enter sends · Shift + Enter makes a line",

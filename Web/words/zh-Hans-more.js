@@ -147,6 +147,8 @@ export const words = {
     shareTitle: (name) => `分享：${name}`,
     shareUntitled: "分享给 Alcove 的内容",
     shareRemove: "移除分享的内容",
+    entryContinue: "我们从上次停下的地方继续。",
+    entryCapture: (text) => `记录笔记：${text}`,
 
     detailFile: "文件",
     detailArchitecture: "架构",

@@ -31,6 +31,7 @@ export const words = {
     composerLabel: "消息",
     placeholder: "想问什么都可以",
     placeholderNoModel: "正在等待模型…",
+    placeholderCommands: "还没有模型，但可以用命令：列出任务",
     send: "发送",
     stop: "停止回答",
     keysDesk: "Enter 发送 · Shift + Enter 换行",

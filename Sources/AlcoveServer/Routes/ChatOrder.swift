@@ -11,6 +11,8 @@ struct ChatOrder: Sendable {
     /// What the sender has seen of the chat; nil asks for no such check.
     var sight: ChatSight?
     var thinkingGiven: Bool?
+    /// Whether a message that is wholly an explicit command is done as one.
+    var takesCommands: Bool
     var skills: [String]?
     /// What was shared and is sent with this message; at most one.
     var shared: [String]
@@ -66,6 +68,7 @@ struct ChatOrder: Sendable {
             }
             profile = known
         }
+        takesCommands = try ChatOrder.flag(body, "commands") ?? (profile == .assistant)
         let choice = try ChatOrder.text(body, "tool_choice") ?? "auto"
         guard ["auto", "required"].contains(choice) else {
             throw InputError(
@@ -85,7 +88,7 @@ struct ChatOrder: Sendable {
 
     /// What an explicit command of the assistant's comes to; nil for everything else.
     var plan: CommandPlan? {
-        guard request.profile == .assistant, attachments.isEmpty, shared.isEmpty, let last = request.messages.last,
+        guard takesCommands, attachments.isEmpty, shared.isEmpty, let last = request.messages.last,
             last.role == .user
         else { return nil }
         return CommandPlan(last.content ?? "")

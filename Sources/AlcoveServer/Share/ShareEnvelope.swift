@@ -19,6 +19,10 @@ package struct ShareEnvelope: Sendable, Hashable {
     var text: String?
     var url: String?
     var files: [File] = []
+    /// Words for the box of a chat, rather than something to talk about.
+    var entry: EntryPoint?
+    /// The chat to go on with: its id, the first digits of it, or `last`.
+    var chat: String?
 
     /// Longest text, in bytes: what is longer is a file.
     package static let textLimit = 256 << 10
@@ -41,7 +45,7 @@ package struct ShareEnvelope: Sendable, Hashable {
     var json: JSONValue {
         [
             "id": .string(id), "source": .string(source), "title": JSONValue(title), "text": JSONValue(text),
-            "url": JSONValue(url),
+            "url": JSONValue(url), "entry": JSONValue(entry?.rawValue), "chat": JSONValue(chat),
             "files": .array(
                 files.map { ["place": .string($0.place), "name": .string($0.name), "bytes": JSONValue($0.bytes)] }),
         ]
@@ -55,6 +59,8 @@ package struct ShareEnvelope: Sendable, Hashable {
         title = json["title"]?.string
         text = json["text"]?.string
         url = json["url"]?.string
+        entry = json["entry"]?.string.flatMap(EntryPoint.init(rawValue:))
+        chat = json["chat"]?.string
         for item in json["files"]?.array ?? [] {
             // A place is a number, so that an envelope never names a file outside itself.
             guard let place = item["place"]?.string, Int(place) != nil, let name = item["name"]?.string else {

@@ -150,6 +150,10 @@ package actor ShareInbox {
                 offer.notices.append("\(ShownName.clean(file.name, fallback: "A file")) was left out. \(reason)")
             }
         }
+        if envelope.entry != nil {
+            offer.text = EntryPoint.clean(envelope.text ?? "")
+            return offer
+        }
         // Text from another program goes into the box, where the person reads it before it is sent.
         offer.text = [envelope.text, envelope.title.flatMap { envelope.url == nil ? nil : $0 }, envelope.url]
             .compactMap { $0?.isEmpty == false ? $0 : nil }.joined(separator: "\n")

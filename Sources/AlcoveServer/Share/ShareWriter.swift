@@ -38,6 +38,11 @@ package struct ShareWriter: Sendable {
                 code: "too_many_files",
                 message: "\(files.count) files are too many; \(ShareEnvelope.fileLimit) is the most.")
         }
+        return try finish(envelope, files: files)
+    }
+
+    private func finish(_ envelope: ShareEnvelope, files: [String]) throws(InputError) -> String {
+        var envelope = envelope
         guard Folder.make(folder) else { throw ShareWriter.failure("made", folder) }
         let staging = "\(folder)/.staging-\(envelope.id)"
         guard mkdir(staging, 0o700) == 0 else { throw ShareWriter.failure("made", staging) }
@@ -56,6 +61,34 @@ package struct ShareWriter: Sendable {
             throw error
         }
         return envelope.id
+    }
+
+    /// Puts words into the box of the page, for a person to read and send.
+    ///
+    /// - Parameter chat: For `continue`: the chat's id, its first six digits or more, or `last`.
+    /// - Returns: the envelope's id.
+    /// - Throws: `InputError`; then nothing waits.
+    package func write(_ entry: EntryPoint, text: String, chat: String? = nil) throws(InputError) -> String {
+        var envelope = ShareEnvelope()
+        envelope.source = "alcove open"
+        envelope.entry = entry
+        envelope.text = EntryPoint.clean(text)
+        envelope.chat = chat
+        guard entry == .continue || envelope.text != "" else {
+            throw InputError(code: "nothing_to_say", message: "There are no words to put into the box.")
+        }
+        if entry == .continue, !ShareWriter.isChat(chat ?? "") {
+            throw InputError(
+                code: "bad_chat", message: "\"\(EntryPoint.clean(chat ?? "").prefix(80))\" names no chat.",
+                hint: "Give the chat's id, its first six digits or more, or last.")
+        }
+        return try finish(envelope, files: [])
+    }
+
+    private static func isChat(_ name: String) -> Bool {
+        name == "last"
+            || (6...32).contains(name.utf8.count)
+                && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
     private static func checked(_ url: String) throws(InputError) -> String {
