@@ -2,6 +2,7 @@
 
 import { icon, make, makeButton } from "./elements.js";
 import { duration, nowWords } from "./formats.js";
+import { calendarDraft, resources, runDraft } from "./settings-assistant.js";
 import { actionRow, confirmSheet, openSheet } from "./sheet.js";
 import { chooseLanguage, languageChoice, LANGUAGES, number, t, together } from "./strings.js";
 
@@ -53,9 +54,18 @@ class Settings {
             this.#choice("kvCacheDtype", "setCache", Object.entries(t("setCacheNames")), String),
             this.#switch("thinkByDefault", "setThink"),
         ]);
+        const labelled = (words, control) => this.#labelled(words, control);
+        const save = (part) => this.#saveAll(part);
+        this.#section("settingsAssistant", [
+            runDraft(this.#settings, labelled, save), this.#switch("rememberApprovals", "setRemember"),
+        ]);
+        this.#section("settingsCalendar", [
+            this.#switch("calendarEnabled", "setCalendar"), calendarDraft(this.#settings, labelled, save),
+        ]);
         this.#section("settingsDownloads", [this.#switch("downloadOptionalFiles", "setOptional")]);
         this.#section("settingsPage", [this.#language()]);
         this.#section("settingsChats", [this.#chats()]);
+        this.#section("settingsResources", [resources(engine)]);
         this.#showNow(engine);
     }
 
@@ -79,15 +89,21 @@ class Settings {
 
     /** Saves one key; `back` undoes what the control shows when the host refuses. */
     async #save(key, value, back) {
+        if ((await this.#saveAll({ [key]: value })) === null) back();
+    }
+
+    /** Answers the settings as they are then; null when the host refused. */
+    async #saveAll(part) {
         try {
-            this.#settings = await this.#host.changeSettings({ [key]: value });
+            this.#settings = await this.#host.changeSettings(part);
             this.#status.textContent = t("settingsSaved");
             this.#body.querySelector(":scope > .failure")?.remove();
             this.#on.changed(this.#settings);
             this.#showNow(await this.#host.engine().catch(() => null));
+            return this.#settings;
         } catch (error) {
-            back();
             this.#fail(error);
+            return null;
         }
     }
 

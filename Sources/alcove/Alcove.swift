@@ -17,6 +17,7 @@ enum Alcove {
             ServeCommand.command, ChatCommand.command, AskCommand.command, RunCommand.command, OpenCommand.command,
             ShareCommand.command,
             TasksCommand.command, KnowledgeCommand.command, HandoffCommand.command, ActivityCommand.command,
+            SettingsCommand.command,
             ModelsCommand.command,
             PullCommand.command, BenchCommand.command, WorkerCommand.command, InspectCommand.command,
             DoctorCommand.command,

@@ -479,6 +479,8 @@ class ScriptedHost:
                     elif method == "PATCH":
                         host.settings = {**host.settings, **body}
                     return self._json(host.settings)
+                if path == "/api/agent/disk":
+                    return self._json({"freeBytes": 50_000_000_000, "parts": [{"name": "models", "bytes": 4_200_000_000}]})
                 if path == "/api/agent/catalog":
                     return self._json({"models": host.catalog})
                 if path == "/api/agent/downloads":

@@ -111,3 +111,78 @@ def test_to_go_on_opens_the_chat_that_is_meant(page, tmp_path):
     expect(page.locator("#box")).to_have_value("Let us go on where we stopped.")
     expect(last(page)).to_contain_text("2+2 = 4")
     assert page.evaluate("location.hash") == chat
+
+
+def sheet_of_settings(page):
+    page.click("#open-settings")
+    sheet = page.get_by_role("dialog", name="Settings")
+    expect(sheet).to_be_visible()
+    return sheet
+
+
+def host_settings(page):
+    return page.evaluate("fetch('/api/agent/settings').then((answer) => answer.json())")
+
+
+def test_limits_and_prompt_are_drafts_until_they_are_saved(page):
+    sheet = sheet_of_settings(page)
+    save = sheet.locator("#settingsAssistant ~ form").get_by_role("button", name="Save")
+    expect(save).to_be_disabled()
+    sheet.get_by_label("Steps of a run").fill("4")
+    sheet.get_by_label("System prompt").fill("Answer in Latin.")
+    expect(sheet.locator("form.draft").first).to_contain_text("Not saved yet.")
+    assert host_settings(page)["assistantSteps"] == 3
+
+    # A closed sheet keeps the draft, and saves nothing.
+    page.keyboard.press("Escape")
+    sheet = sheet_of_settings(page)
+    expect(sheet.get_by_label("Steps of a run")).to_have_value("4")
+    with page.expect_response("**/api/agent/settings") as saved:
+        save.click()
+    assert saved.value.request.post_data_json == {"assistantSteps": 4, "systemPrompt": "Answer in Latin."}
+    expect(save).to_be_disabled()
+    kept = host_settings(page)
+    assert (kept["assistantSteps"], kept["systemPrompt"]) == (4, "Answer in Latin.")
+
+    sheet.get_by_label("Longest run").fill("20")
+    sheet.locator("form.draft").first.get_by_role("button", name="Discard changes").click()
+    expect(sheet.get_by_label("Longest run")).to_have_value("300")
+    page.keyboard.press("Escape")
+    send(page, "list tasks, then calculate 1+1, then calculate 2+2, then calculate 3+3")
+    expect(last(page)).to_contain_text("3+3 = 6")
+
+
+def test_a_limit_outside_its_range_is_not_saved(page):
+    sheet = sheet_of_settings(page)
+    sheet.get_by_label("Rounds of a run").fill("99")
+    sheet.locator("form.draft").first.get_by_role("button", name="Save").click()
+
+    assert sheet.get_by_label("Rounds of a run").evaluate("(input) => input.validity.rangeOverflow")
+    assert host_settings(page)["assistantRounds"] == 3
+
+
+def test_the_calendar_is_opened_and_named_and_a_refusal_is_told(open_page, entry, tmp_path):
+    page = open_page(entry, allow=["400"])
+    (tmp_path / "a.ics").write_text("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n")
+    sheet = sheet_of_settings(page)
+    sheet.get_by_role("switch", name="The assistant may ask to read the calendar").click()
+    form = sheet.locator("form.draft").last
+    sheet.get_by_label("Where the calendar is").fill("a.ics")
+    form.get_by_role("button", name="Save").click()
+    expect(sheet.get_by_role("alert")).to_contain_text("calendarPath")
+    expect(sheet.get_by_label("Where the calendar is")).to_have_value("a.ics")
+
+    sheet.get_by_label("Where the calendar is").fill(str(tmp_path / "a.ics"))
+    form.get_by_role("button", name="Save").click()
+    expect(form.get_by_role("button", name="Save")).to_be_disabled()
+    page.keyboard.press("Escape")
+    send(page, "what's on my calendar today")
+    allow(page, 1)
+    expect(last(page)).to_contain_text("Nothing is in the calendar for today")
+
+
+def test_what_is_taken_up_is_shown(page):
+    sheet = sheet_of_settings(page)
+
+    expect(sheet.locator(".resources")).to_contain_text("On the disk: chats")
+    expect(sheet.locator(".resources")).to_contain_text("Free on the disk")

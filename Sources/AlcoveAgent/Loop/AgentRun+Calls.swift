@@ -118,7 +118,8 @@ extension AgentRun {
         let note = ApprovalNote(
             id: hexText(Platform.randomBytes(16)), call: call.id, tool: call.tool.declaration.name,
             shown: VisibleText.make(text), effect: effect.words,
-            signature: call.arguments.signature, mayBeRemembered: Policy.mayBeRemembered(effect),
+            signature: call.arguments.signature,
+            mayBeRemembered: Policy.mayBeRemembered(effect) && loop.switches().remembersApprovals,
             expiresInSeconds: Int(ApprovalBroker.lifetime.components.seconds))
         guard let broker = loop.broker else { return .unanswerable }
         checkpoint(.approve, call: call.id)

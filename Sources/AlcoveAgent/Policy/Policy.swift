@@ -31,7 +31,7 @@ package struct Policy: Sendable {
             return .refused("Network access is switched off (Settings, Network).")
         }
         if profile.allowed.contains(effect) { return .allowed }
-        if granted.contains(effect), Policy.mayBeRemembered(effect) { return .allowed }
+        if granted.contains(effect), switches.remembersApprovals, Policy.mayBeRemembered(effect) { return .allowed }
         return .needsApproval
     }
 

@@ -1,3 +1,20 @@
+/// How far a bounded run may go, as a person can set it.
+package struct RunLimits: Sendable, Hashable {
+    /// Rounds of the model that may call tools.
+    package var rounds = 3
+    /// Tool calls of a run, and steps of a plan.
+    package var steps = 3
+    /// Wall-clock seconds of a run.
+    package var seconds = 300
+    /// Tokens of one reply.
+    package var replyTokens = 256
+
+    package static let roundsRange = 1...20, stepsRange = 1...20, secondsRange = 10...3_600
+    package static let replyTokensRange = 16...8_192
+
+    package init() {}
+}
+
 /// The limits a run is held to.
 package struct RunProfile: Sendable, Hashable {
     package var name: String
@@ -32,9 +49,20 @@ package struct RunProfile: Sendable, Hashable {
 
     /// What a model may do in a run of this profile: in a bounded run, only look. Changes are for explicit commands.
     package var forModel: RunProfile {
-        guard self == .assistant else { return self }
+        guard name == RunProfile.assistant.name else { return self }
         var profile = self
         profile.effects = [.reads]
+        return profile
+    }
+
+    /// The profile with a person's own limits, where it is bounded at all.
+    package func limited(by limits: RunLimits) -> RunProfile {
+        guard steps != nil else { return self }
+        var profile = self
+        (profile.rounds, profile.roundsWithCode, profile.callsPerRound) = (limits.rounds, limits.rounds, limits.steps)
+        (profile.steps, profile.seconds, profile.replyTokens) = (
+            limits.steps, Double(limits.seconds), limits.replyTokens
+        )
         return profile
     }
 

@@ -20,6 +20,14 @@ package struct DiskUse: Sendable {
         }.filter { $0.bytes > 0 }.sorted { $0.bytes > $1.bytes }
     }
 
+    var json: JSONValue {
+        [
+            "freeBytes": .integer(Int64(clamping: free)),
+            "parts": .array(
+                parts.map { ["name": .string($0.name), "bytes": .integer(Int64(clamping: $0.bytes))] }),
+        ]
+    }
+
     /// One sentence: what to delete, with the numbers.
     package var hint: String {
         let largest = parts.prefix(3).map { "\($0.name) take \(DiskUse.text($0.bytes))" }

@@ -120,8 +120,8 @@ package struct HostServices: Sendable {
             }
             let settings = board.current
             await warmUp.run(
-                ready.model, tools: tools, switches: settings.switches, thinking: settings.thinkByDefault,
-                repair: repair)
+                ready.model, tools: tools, switches: settings.switches, system: settings.systemPrompt,
+                thinking: settings.thinkByDefault, repair: repair)
             await memory.look(.afterWarmUp)
         }
     }

@@ -29,7 +29,7 @@ package final class WarmUp: Sendable {
 
     /// - Parameter tools: What a run declares; without any there is no beginning worth reading.
     package func run(
-        _ model: any LanguageModel, tools: ToolRegistry, switches: Switches, thinking: Bool,
+        _ model: any LanguageModel, tools: ToolRegistry, switches: Switches, system: String? = nil, thinking: Bool,
         repair: EngineRepair? = nil
     ) async {
         cancel()
@@ -39,7 +39,9 @@ package final class WarmUp: Sendable {
         let stop = StopSignal()
         state.withLock { $0.stop = stop }
         var request = GenerationRequest(
-            messages: [Message(role: .user, content: "hi")], tools: declarations, thinking: thinking, maxTokens: 1,
+            messages: (system.map { [Message(role: .system, content: $0)] } ?? []) + [
+                Message(role: .user, content: "hi")
+            ], tools: declarations, thinking: thinking, maxTokens: 1,
             stopSignal: stop)
         request.priority = .background
         var isWhole = false

@@ -110,6 +110,10 @@ struct ChatOrder: Sendable {
         request.maxTokens = request.maxTokens ?? settings.maxTokens
         request.thinking = thinkingGiven ?? settings.thinkByDefault
         request.speculates = settings.speculates
+        request.profile = request.profile?.limited(by: settings.runLimits)
+        if let words = settings.systemPrompt, plan == nil, request.messages.first?.role != .system {
+            request.messages.insert(Message(role: .system, content: words), at: 0)
+        }
         request.sampling = try ChatOrder.sampling(body, model.sampling)
         return request
     }

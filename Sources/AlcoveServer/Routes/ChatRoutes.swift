@@ -42,7 +42,7 @@ struct ChatRoutes: Sendable {
         let drafts = order.drafts
         var request = try order.turn(for: model.description, settings: host.board.current)
         request.plan = plan
-        if plan != nil { request.profile = .assistant }
+        if plan != nil { request.profile = RunProfile.assistant.limited(by: host.board.current.runLimits) }
         if request.profile != nil {
             guard let chat else {
                 throw InputError(

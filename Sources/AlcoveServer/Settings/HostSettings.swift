@@ -1,4 +1,4 @@
-internal import AlcoveAgent
+package import AlcoveAgent
 package import AlcoveCore
 
 /// The settings of the host, whole: every key has a value, and what is not known is kept as it came.
@@ -75,11 +75,25 @@ package struct HostSettings: Sendable, Hashable {
     /// Most megabytes of all uploads together; 0 is no limit but the disk's.
     package var uploadQuotaMB: Int { self[.uploadQuotaMB].int ?? 0 }
 
+    /// What every conversation begins with that has no such words of its own; nil for nothing.
+    package var systemPrompt: String? { self[.systemPrompt].string }
+
+    /// How far a run of the assistant may go.
+    package var runLimits: RunLimits {
+        var limits = RunLimits()
+        limits.rounds = self[.assistantRounds].int ?? limits.rounds
+        limits.steps = self[.assistantSteps].int ?? limits.steps
+        limits.seconds = self[.assistantSeconds].int ?? limits.seconds
+        limits.replyTokens = self[.assistantTokens].int ?? limits.replyTokens
+        return limits
+    }
+
     /// What the agent asks at each call.
-    var switches: Switches {
+    package var switches: Switches {
         var switches = Switches()
         switches.runCode = self[.allowCodeExecution].bool ?? true
         switches.network = self[.allowNetwork].bool ?? false
+        switches.remembersApprovals = self[.rememberApprovals].bool ?? true
         switches.commandSeconds = self[.toolTimeoutSeconds].double ?? 120
         return switches
     }

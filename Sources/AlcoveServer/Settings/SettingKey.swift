@@ -1,3 +1,4 @@
+internal import AlcoveAgent
 internal import AlcoveCore
 internal import AlcoveDownloads
 
@@ -8,12 +9,16 @@ package enum SettingKey: String, CaseIterable, Sendable {
     case allowCodeExecution, allowNetwork, maxTokens, toolTimeoutSeconds, thinkByDefault, contextLength
     case downloadOptionalFiles, speculativeDecoding, kvCacheDtype, uploadQuotaMB
     case calendarEnabled, calendarPath, calendarCredentials
+    case assistantSteps, assistantRounds, assistantSeconds, assistantTokens, systemPrompt, rememberApprovals
 
     /// The value of a host on which nobody has set anything.
     var usual: JSONValue {
         switch self {
-        case .selectedModelID, .calendarPath, .calendarCredentials: .null
-        case .allowCodeExecution, .downloadOptionalFiles, .speculativeDecoding: true
+        case .selectedModelID, .calendarPath, .calendarCredentials, .systemPrompt: .null
+        case .allowCodeExecution, .downloadOptionalFiles, .speculativeDecoding, .rememberApprovals: true
+        case .assistantSteps, .assistantRounds: 3
+        case .assistantSeconds: 300
+        case .assistantTokens: 256
         case .allowNetwork, .thinkByDefault, .calendarEnabled: false
         case .maxTokens: 2_048
         case .toolTimeoutSeconds: 120
@@ -22,13 +27,29 @@ package enum SettingKey: String, CaseIterable, Sendable {
         }
     }
 
+    /// Most characters of a system prompt.
+    package static let promptLimit = 8_000
+
+    /// Of a limit of runs.
+    private var range: ClosedRange<Int> {
+        switch self {
+        case .assistantRounds: RunLimits.roundsRange
+        case .assistantSeconds: RunLimits.secondsRange
+        case .assistantTokens: RunLimits.replyTokensRange
+        default: RunLimits.stepsRange
+        }
+    }
+
     /// The end of a sentence that begins with the key.
     var rule: String {
         switch self {
         case .selectedModelID: "should be the name of a model, or null"
         case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding,
-            .calendarEnabled:
+            .calendarEnabled, .rememberApprovals:
             "should be true or false"
+        case .assistantSteps, .assistantRounds, .assistantSeconds, .assistantTokens:
+            "should be a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .systemPrompt: "should be text of at most \(SettingKey.promptLimit) characters, or null"
         case .calendarPath:
             "should be the whole path of an .ics file or of a folder of them, a CalDAV server's address without a name or password, or null"
         case .calendarCredentials: "should be the whole path of a file that holds name:password, or null"
@@ -46,7 +67,10 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .selectedModelID: "when the host starts"
         case .allowCodeExecution: "with the next call, and the tools of the next message"
         case .allowNetwork, .toolTimeoutSeconds: "with the next command"
-        case .maxTokens, .thinkByDefault: "with the next message"
+        case .maxTokens, .thinkByDefault, .assistantSteps, .assistantRounds, .assistantSeconds, .assistantTokens,
+            .systemPrompt:
+            "with the next message"
+        case .rememberApprovals: "with the next call"
         case .contextLength, .kvCacheDtype: "when a model is loaded next"
         case .downloadOptionalFiles: "with the next download"
         case .speculativeDecoding: "with the next reply"
@@ -73,8 +97,17 @@ package enum SettingKey: String, CaseIterable, Sendable {
             }
             return value
         case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding,
-            .calendarEnabled:
+            .calendarEnabled, .rememberApprovals:
             return value.bool.map { .bool($0) }
+        case .assistantSteps, .assistantRounds, .assistantSeconds, .assistantTokens:
+            guard let number = value.int, range.contains(number) else { return nil }
+            return JSONValue(number)
+        case .systemPrompt:
+            if value.isNull { return value }
+            guard let text = value.string, text.count <= SettingKey.promptLimit, !text.utf8.contains(0) else {
+                return nil
+            }
+            return text.allSatisfy(\.isWhitespace) ? .some(.null) : value
         case .maxTokens:
             guard let tokens = value.int, (1...262_144).contains(tokens) else { return nil }
             return JSONValue(tokens)

@@ -25,13 +25,13 @@ enum OpenCommand {
     private static func run(_ invocation: Invocation) throws -> ExitCode {
         let folders = Folders(root: invocation.text("--root"))
         let hasWords = try leaveWords(invocation, in: folders)
-        let address = runningHost(folders)
+        let address = RunningHost(folders)?.page
         if hasWords {
             Terminal.line("It waits for the page's box. Nothing is sent by itself.")
         } else if address == nil {
             throw InputError(
-                code: "no_host", message: "No Alcove is running in \(folders.root).", hint: "Start it: alcove serve --open",
-                place: .busy)
+                code: "no_host", message: "No Alcove is running in \(folders.root).",
+                hint: "Start it: alcove serve --open", place: .busy)
         }
         if invocation.has("--no-browser") { return .success }
         if let address { Browser.open(address) } else { Terminal.notice("No Alcove is running: alcove serve --open") }
@@ -53,14 +53,5 @@ enum OpenCommand {
             _ = try writer.write(.ask, text: ask)
         }
         return capture != nil || ask != nil || chat != nil
-    }
-
-    /// The page of the host that has the root folder, with its key; nil when none runs.
-    private static func runningHost(_ folders: Folders) -> String? {
-        guard let bytes = try? SmallFile.read(folders.connectionFile), let connection = try? JSONValue(parsing: bytes),
-            let url = connection["url"]?.string, let token = connection["token"]?.string,
-            let process = connection["pid"]?.int, kill(pid_t(truncatingIfNeeded: process), 0) == 0
-        else { return nil }
-        return "\(url)/?token=\(token)"
     }
 }

@@ -1,5 +1,6 @@
 internal import AlcoveAgent
 internal import AlcoveCore
+internal import AlcoveServer
 internal import AlcoveStorage
 internal import AlcoveWorkspace
 internal import Synchronization
@@ -54,18 +55,24 @@ enum RunCommand {
                 path, with: try CommonOptions.loader(invocation, folders: nil, resources: resources))
         }
         let database = try await Database.open(folder: folders.root)
+        // What was set on the page holds here too.
+        let board = SettingsBoard(SettingsStore(database))
+        try await board.restore()
+        let settings = board.current
         let key = TurnID().text
         let workspace = try folder(invocation, folders: folders, key: key)
         let broker = ApprovalBroker()
         let loop = AgentLoop(
             model: loaded.model, tools: try AgentTools.registry(database),
-            broker: Terminal.inputIsTerminal ? broker : nil,
-            database: database, artifacts: ArtifactStore(folder: folders.root + "/artifacts"))
+            broker: Terminal.inputIsTerminal ? broker : nil, switches: { settings.switches }, database: database,
+            artifacts: ArtifactStore(folder: folders.root + "/artifacts"))
         var request = TurnRequest(
-            messages: [Message(role: .user, content: invocation.arguments[0])],
+            messages: (plan == nil ? settings.systemPrompt.map { [Message(role: .system, content: $0)] } ?? [] : [])
+                + [Message(role: .user, content: invocation.arguments[0])],
             sampling: try CommonOptions.sampling(invocation, default: .greedy),
             maxTokens: try invocation.int("--max-tokens", in: 1...1_000_000),
-            toolChoice: invocation.has("--require-tool") ? .required : .auto, profile: profile, workspace: workspace)
+            toolChoice: invocation.has("--require-tool") ? .required : .auto,
+            profile: profile.limited(by: settings.runLimits), workspace: workspace)
         request.plan = plan
         let turn = await Turns(log: TurnLog(database)).start(
             key: key, loop: loop, request: request, accept: {}, record: { _ in })

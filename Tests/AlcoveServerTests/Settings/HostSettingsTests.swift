@@ -22,6 +22,18 @@ struct HostSettingsTests {
         #expect(replaced.json["uiLanguage"] == "de")
     }
 
+    @Test func limitsOfRunsAndThePromptAreReadAsTheyWereSet() throws {
+        #expect(HostSettings().runLimits == RunLimits() && HostSettings().systemPrompt == nil)
+        let settings = try HostSettings().changing([
+            "assistantSteps": 5, "assistantRounds": 4, "assistantSeconds": 60, "assistantTokens": 100,
+            "systemPrompt": "Be brief.",
+        ])
+        let limits = settings.runLimits
+        #expect([limits.steps, limits.rounds, limits.seconds, limits.replyTokens] == [5, 4, 60, 100])
+        #expect(settings.systemPrompt == "Be brief.")
+        #expect(try settings.changing(["systemPrompt": " \n"]).systemPrompt == nil)
+    }
+
     @Test func aPartChangesNothingElse() throws {
         let settings = try HostSettings().changing(["allowNetwork": true]).changing(["maxTokens": 256])
 
@@ -36,6 +48,10 @@ struct HostSettingsTests {
         ("kvCacheDtype", "q5_1"), ("kvCacheDtype", 8), ("speculativeDecoding", 1),
         ("calendarPath", "a.ics"), ("calendarPath", "http://ann:x@127.0.0.1/"), ("calendarPath", "ftp://a/"),
         ("calendarCredentials", "account"), ("calendarCredentials", "http://a/"), ("calendarEnabled", "yes"),
+        ("assistantSteps", 0), ("assistantSteps", 21), ("assistantRounds", 2.5), ("assistantSeconds", 9),
+        ("assistantSeconds", 3_601), ("assistantTokens", 8_193), ("assistantTokens", .null),
+        ("systemPrompt", 5), ("systemPrompt", .string(String(repeating: "a", count: 8_001))),
+        ("systemPrompt", "a\u{0}"), ("rememberApprovals", 1),
         ("selectedModelId", ""), ("selectedModelId", "a\u{0}b"), ("selectedModelId", 7),
     ])
     func aBadValueIsRefusedByName(key: String, value: JSONValue) {
