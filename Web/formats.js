@@ -34,6 +34,17 @@ export function clockTime(iso) {
     return Number.isNaN(then.getTime()) ? "" : new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(then);
 }
 
+/** A day as its own heading: today and yesterday by name, others by date. */
+export function dayName(milliseconds, now = new Date()) {
+    const today = new Date(now.getFullYear(), now.getMonth(), now.getDate());
+    const days = Math.round((milliseconds - today.getTime()) / 86_400_000);
+    if (days === 0 || days === -1) {
+        const words = new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(days, "day");
+        return words[0].toLocaleUpperCase(locale) + words.slice(1);
+    }
+    return new Intl.DateTimeFormat(locale, { dateStyle: "full" }).format(new Date(milliseconds));
+}
+
 /** Names one after another, as the language lists them. */
 export function listed(names) {
     return new Intl.ListFormat(locale, { type: "conjunction" }).format(names);

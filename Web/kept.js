@@ -2,8 +2,10 @@
 
 import { json } from "./api.js";
 import { icon, make, makeButton, makeFold } from "./elements.js";
+import { FILE_LIMIT, filePieces } from "./file-pieces.js";
+import { showExcerpts } from "./kept-excerpts.js";
 import { confirmSheet, openSheet } from "./sheet.js";
-import { shortTime, t, together } from "./strings.js";
+import { number, shortTime, t, together } from "./strings.js";
 
 const TYPES = ["note", "decision", "requirement", "risk", "question", "fact", "reference", "idea", "insight"];
 const TABS = ["knowledge", "handoffs", "tasks"];
@@ -76,6 +78,7 @@ class Kept {
         type.append(...TYPES.map((name) => new Option(t("keptTypes")[name], name)));
         const form = this.#form(t("keptCapture"), t("keptKeep"), (text) =>
             act("knowledge_capture", { type: type.value, text }), type);
+        form.append(this.#fileButton(type));
         const search = make("input");
         search.type = "search";
         search.dir = "auto";
@@ -104,8 +107,12 @@ class Kept {
         const form = this.#form(t("keptHandoffTitle"), t("keptCreate"), (title) =>
             act("handoffs_create", title ? { title } : {}));
         form.querySelector("input").required = false;
-        this.#panel.append(make("p", "hint", t("keptHandoffHint")), form, list);
-        this.#reload = async () => this.#fill(list, (await kept({ kind: "handoff" })).items, "keptNoHandoffs");
+        const excerpts = make("section");
+        this.#panel.append(make("p", "hint", t("keptHandoffHint")), form, list, excerpts);
+        this.#reload = async () => {
+            this.#fill(list, (await kept({ kind: "handoff" })).items, "keptNoHandoffs");
+            await showExcerpts(excerpts, (run) => this.#attempt(run), () => this.#reload());
+        };
         this.#attempt(this.#reload);
     }
 
@@ -141,6 +148,35 @@ class Kept {
             });
         });
         return form;
+    }
+
+    /** A text file is kept as it is, in pieces where it is long, each with the file's name and where in it it stands. */
+    #fileButton(type) {
+        const input = make("input");
+        Object.assign(input, { type: "file", hidden: true, name: "kept-file" });
+        const button = makeButton("text", t("keptFile"));
+        button.addEventListener("click", () => input.click());
+        input.addEventListener("change", () => {
+            const [file] = input.files;
+            input.value = "";
+            if (file) this.#attempt(() => this.#keepFile(file, type.value));
+        });
+        const both = make("span");
+        both.append(button, input);
+        return both;
+    }
+
+    async #keepFile(file, type) {
+        const pieces = file.size > FILE_LIMIT ? null : filePieces(new Uint8Array(await file.arrayBuffer()));
+        if (pieces === null) throw Object.assign(new Error(t("keptFileBad", file.name, FILE_LIMIT / 1024)), { status: 400 });
+        try {
+            for (const { text, offset } of pieces) {
+                await act("knowledge_capture", { type, text, file: file.name.slice(0, 1_000), offset });
+            }
+        } finally {
+            await this.#reload();
+        }
+        this.#say(t("keptFileDone", file.name, number(pieces.length)));
     }
 
     #fill(list, items, none) {

@@ -145,3 +145,80 @@ def test_activity_tells_runs_with_receipts_and_clears_them(entry, open_page, tmp
     expect(page.locator("#activity")).to_have_count(0)
     page.click("#open-activity")
     expect(page.get_by_role("dialog", name="Activity")).to_contain_text("Nothing has been done yet.")
+
+
+def ask(page, entry, text, session=None):
+    token, base = entry.split("token=")[1], entry.split("/?")[0]
+    headers = {"Authorization": f"Bearer {token}"}
+    session = session or page.request.post(f"{base}/api/sessions?conversation=new", data={}, headers=headers).json()
+    answer = page.request.post(f"{base}/api/chat", headers=headers, data={
+        "sessionId": session["sessionId"], "profile": "assistant", "messages": [*session.get("messages", []), {"role": "user", "content": text}]})
+    assert answer.ok
+    return session, headers, base
+
+
+def test_a_run_is_told_by_day_with_timeline_counters_and_failures(entry, open_page):
+    page = open_page(entry)
+    ask(page, entry, "what is 6*7, then inspect knowledge nothing")
+    ask(page, entry, "what is 6*7, then list tasks")
+    page.click("#open-activity")
+    sheet = page.get_by_role("dialog", name="Activity")
+
+    expect(sheet.locator("h3.day")).to_have_text(["Today"])
+    runs = sheet.locator("ul.kept > li")
+    expect(runs).to_have_count(2)
+    runs.first.locator("summary").first.click()
+    expect(runs.first.locator(".story .facts").first).to_have_text("rounds 1 · calls 2 · done 2 · failed 0 · asked 0 · allowed 0 · 0s")
+    expect(runs.first.locator(".timeline li")).to_have_count(7)
+    expect(runs.first.locator(".timeline li").nth(1)).to_contain_text("Said Plan: 1. calculator, 2. tasks_list.")
+    expect(runs.first.locator(".timeline li").last).to_contain_text("The run ended complete")
+    runs.last.locator("summary").first.click()
+    expect(runs.last.locator(".badge")).to_have_text("Failed")
+    expect(runs.last.locator(".story .failure")).to_contain_text("knowledge_inspect: There is no")
+    expect(runs.last.locator(".timeline li.failed")).to_have_count(1)
+
+
+def test_a_file_is_kept_with_its_name_and_where_in_it_each_piece_stands(entry, open_page):
+    page = open_page(entry)
+    sheet = open_kept(page)
+    sheet.get_by_label("What it is").select_option(label="Reference")
+    text = "\n\n".join(f"Paragraph {number}. " + "We bake bread. " * 100 for number in range(20))
+    sheet.locator("input[name=kept-file]").set_input_files({"name": "bread.md", "mimeType": "text/markdown", "buffer": text.encode()})
+
+    expect(sheet.get_by_role("status")).to_have_text("bread.md was kept, in pieces: 2.")
+    items = sheet.locator("ul.kept > li")
+    expect(items).to_have_count(2)
+    items.last.locator("summary").click()
+    expect(items.last).to_contain_text("From bread.md, 0")
+    items.first.locator("summary").click()
+    expect(items.first).to_contain_text("From bread.md, 1")
+
+    sheet.locator("input[name=kept-file]").set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": b"\x89PNG\x00"})
+    expect(sheet.get_by_role("alert")).to_contain_text("a.png was not kept: it should be a text of at most 256 KB.")
+
+
+def test_copies_that_handoffs_hold_are_listed_and_removed(entry, open_page):
+    page = open_page(entry)
+    session, headers, base = ask(page, entry, "what is 6*7")
+    session["messages"] = page.request.get(f"{base}/api/agent/conversations/{session['conversationId']}", headers=headers).json()["messages"]
+    made = page.request.post(f"{base}/api/agent/kept", headers=headers, data={"tool": "handoffs_create", "arguments": {"title": "By hand"}})
+    assert made.ok
+    page.evaluate("location.reload()")
+    page.wait_for_selector("html[data-started]")
+    sheet = open_kept(page, "Handoffs")
+    expect(sheet.locator("ul.kept > li")).to_have_count(1)
+    expect(sheet).not_to_contain_text("Words copied from chats")
+    page.keyboard.press("Escape")
+
+    page.locator(".chat").first.click()
+    page.fill("#box", "create handoff Later")
+    page.press("#box", "Enter")
+    page.locator(".ask[data-state=waiting] [data-outcome=allowed]").click()
+    expect(page.locator("article.assistant").last).to_contain_text("Kept the handoff")
+    sheet = open_kept(page, "Handoffs")
+    fold = sheet.locator("section .fold")
+    expect(fold.locator("summary").first).to_have_text("Words copied from chats: 2")
+    fold.locator("summary").first.click()
+    expect(fold.locator("li").first).to_contain_text("what is 6*7")
+    fold.get_by_role("button", name="Remove this copy").first.click()
+    expect(sheet.locator("section .fold summary").first).to_have_text("Words copied from chats: 1")

@@ -14,6 +14,28 @@ struct ActivityRoutes: Sendable {
             return .json(.object(answer))
         }
         router.post("/api/agent/activity/clear") { try await clear($0) }
+        router.get("/api/agent/excerpts") { _ in
+            let found = try await host.database.read { try RetainedExcerpt.all(in: $0) }
+            return .json(["excerpts": .array(found.map(\.json))])
+        }
+        router.delete("/api/agent/excerpts") { try await forget($0) }
+    }
+
+    /// Removes the copies of one handoff, or of one message in it.
+    private func forget(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let handoff = request.query("handoff").flatMap({ KeptID($0) }) else {
+            throw InputError(code: "no_handoff", message: "\"handoff\" should name the handoff that holds the copy.")
+        }
+        let message = request.query("message")
+        let removed = try await DiskReserve.spending {
+            try await host.database.write {
+                try RetainedExcerpt.remove(handoff: handoff, message: message, at: .now, in: $0)
+            }
+        }
+        guard removed > 0 else {
+            throw HTTPError(404, code: "no_excerpt", "There is no such copy any more.")
+        }
+        return .json(["removed": JSONValue(removed)])
     }
 
     /// Needs the word of a person: a request that only reached the wrong address clears nothing.

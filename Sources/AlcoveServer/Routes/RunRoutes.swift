@@ -13,6 +13,7 @@ struct RunRoutes: Sendable {
         router.get("/api/agent/approvals") { _ in await approvals() }
         router.post("/api/agent/approvals/{id}") { try await answer($0) }
         router.get("/api/agent/runs") { try await runs($0) }
+        router.get("/api/agent/runs/{id}") { try await run($0) }
         router.get("/api/code/artifacts/{turn}") { try await list($0) }
         router.get("/api/code/artifacts/{turn}/{*path}") { try await file($0) }
     }
@@ -51,7 +52,11 @@ struct RunRoutes: Sendable {
         let text = request.query("conversation") ?? ""
         let records: [TurnRecord]
         if text.isEmpty {
-            records = try await host.log.recentTurns(limit: RunRoutes.runLimit)
+            let limit = request.query("limit").map { Int($0) ?? 0 } ?? RunRoutes.runLimit
+            guard (1...1_000).contains(limit) else {
+                throw HTTPError(400, code: "bad_number", "\"limit\" is a number from 1 to 1000.")
+            }
+            records = try await host.log.recentTurns(limit: limit)
         } else {
             guard let chat = ChatID(text) else {
                 throw HTTPError(404, code: "unknown_chat", "There is no such chat any more.")
@@ -59,27 +64,17 @@ struct RunRoutes: Sendable {
             records = try await host.log.turns(of: chat, limit: RunRoutes.runLimit)
         }
         var list: [JSONValue] = []
-        for record in records { list.append(RunRoutes.json(record, try await host.log.receipts(of: record.id))) }
+        for record in records {
+            list.append(.object(RunProjection.json(record, try await host.log.receipts(of: record.id))))
+        }
         return .json(["runs": .array(list)])
     }
 
-    static func json(_ record: TurnRecord, _ receipts: [Receipt]) -> JSONValue {
-        [
-            "id": .string(record.id.text), "conversation": JSONValue(record.chat?.text),
-            "state": .string(record.state.rawValue), "profile": .string(record.profile),
-            "startedAt": .string(record.startedAt.iso8601), "finishedAt": JSONValue(record.finishedAt?.iso8601),
-            "reason": JSONValue(record.reason),
-            "receipts": .array(receipts.map(json)),
-        ]
-    }
-
-    private static func json(_ receipt: Receipt) -> JSONValue {
-        [
-            "id": .string(receipt.id.text), "tool": .string(receipt.tool), "arguments": .string(receipt.arguments),
-            "signature": .string(receipt.signature), "effect": .string(receipt.effect),
-            "outcome": .string(receipt.outcome), "observation": JSONValue(receipt.observation),
-            "startedAt": .string(receipt.startedAt.iso8601), "finishedAt": .string(receipt.finishedAt.iso8601),
-        ]
+    private func run(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let record = try await host.log.turn(named: request.parameters["id"] ?? "") else {
+            throw HTTPError(404, code: "unknown_run", "There is no such run.")
+        }
+        return .json(.object(try await RunProjection.whole(record, in: host.log)))
     }
 
     // MARK: Files

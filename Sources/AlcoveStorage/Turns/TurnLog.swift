@@ -52,6 +52,32 @@ package struct TurnLog: Sendable {
         }
     }
 
+    /// What happened in a turn without the words that were written, the last `limit` of it, in order.
+    package func outline(of id: TurnID, limit: Int) async throws -> [LoggedEvent] {
+        try await database.read { transaction in
+            try transaction.rows(
+                """
+                SELECT seq, at, kind, payload FROM turn_events
+                WHERE turn = (SELECT number FROM turns WHERE id = ?) AND kind NOT IN
+                    ('text', 'reasoning', 'prompt_progress', 'call_writing', 'tool_output', 'replaced')
+                ORDER BY seq DESC LIMIT ?
+                """, id.text, limit
+            ) { row in
+                LoggedEvent(
+                    seq: row.integer(0), at: Timestamp(milliseconds: row.integer(1)), kind: row.text(2),
+                    payload: row.text(3))
+            }.reversed()
+        }
+    }
+
+    /// The turn of that id, or the only one whose id begins so.
+    package func turn(named name: String) async throws -> TurnRecord? {
+        guard name.utf8.count >= 6, name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+        else { return nil }
+        let found = try await turns("WHERE turns.id >= ? AND turns.id < ? LIMIT 2", [name, name + "g"])
+        return found.count == 1 ? found[0] : nil
+    }
+
     /// Notes how far a turn is, in the place of the last note.
     package func note(_ progress: JSONValue, of id: TurnID) async throws {
         try await database.write { try $0.note(progress, of: id) }

@@ -16,37 +16,19 @@ package struct Activity: Sendable, Hashable {
         messages = try count("SELECT count(*) FROM messages")
         runs = try count("SELECT count(*) FROM turns")
         receipts = try count("SELECT count(*) FROM receipts WHERE \(Activity.ofRuns)")
-        excerpts = try Activity.handoffs(in: transaction).reduce(0) { $0 + $1.contents.excerpts.count }
+        excerpts = try RetainedExcerpt.all(in: transaction).count
     }
 
     /// Receipts of runs, those included whose chat is gone; what a person did by hand is evidence of what is kept.
     private static let ofRuns = "turn IS NOT NULL OR arguments = ''"
-
-    private static func handoffs(in transaction: Transaction) throws -> [(item: KeptItem, contents: HandoffContents)] {
-        try transaction.keptItems("kind = ?", [KeptKind.handoff.rawValue]).compactMap { item in
-            guard let contents = item.handoff, !contents.excerpts.isEmpty else { return nil }
-            return (item, contents)
-        }
-    }
 
     /// Removes runs, their receipts, and the copies in handoffs; the handoffs stay. Chats go before, with their files.
     package static func clearRuns(at moment: Timestamp, in transaction: Transaction) throws {
         try transaction.erasing {
             try transaction.run("DELETE FROM receipts WHERE \(ofRuns)")
             try transaction.run("DELETE FROM turns WHERE state <> 'running'")
-            for (item, contents) in try handoffs(in: transaction) {
-                var contents = contents, item = item
-                contents.excerpts = []
-                item.text = contents.text
-                item.extras[KeptItem.handoffKey] = .object(contents.json)
-                item.updatedAt = moment
-                try transaction.rewriteKept(item)
-            }
-            // The index forgets by adding; merging it is what removes the words themselves.
-            for index in ["kept_words", "kept_letters"] {
-                try transaction.run("INSERT INTO \(index) (\(index)) VALUES ('optimize')")
-            }
         }
+        _ = try RetainedExcerpt.remove(at: moment, in: transaction)
     }
 
     package var json: JSONObject {

@@ -1,59 +1,147 @@
 internal import AlcoveCore
+internal import AlcoveServer
 internal import AlcoveStorage
 
-/// What was done, on the terminal.
+/// What was done, on the terminal; of a host that runs, from the host.
 enum ActivityCommand {
     static let command = Command(
-        name: "activity", summary: "List the last runs with what they did.",
-        discussion: "A host that is running has the root folder; look at its page, or end it first.",
-        options: [CommonOptions.root, CommonOptions.json, limit],
-        run: { invocation in
-            let limit = try invocation.int("--limit", in: 1...1_000) ?? 20
-            let database = try await Database.open(folder: Folders(root: invocation.text("--root")).root)
-            do {
-                let log = TurnLog(database)
-                var runs: [(TurnRecord, [Receipt])] = []
-                for run in try await log.recentTurns(limit: limit) {
-                    runs.append((run, try await log.receipts(of: run.id)))
-                }
-                if invocation.has("--json") {
-                    Terminal.line(JSONValue.array(runs.map(json)).text(.indented))
-                } else if runs.isEmpty {
-                    Terminal.line("Nothing has been done yet.")
-                } else {
-                    for (run, receipts) in runs { show(run, receipts) }
-                }
-            } catch {
-                await database.close()
-                throw error
+        name: "activity", summary: "List the last runs, or tell one with its timeline, counters and failures.",
+        arguments: [
+            Command.Argument(
+                name: "RUN", help: "One run: its id, or the first six digits of it or more.", isOptional: true)
+        ],
+        options: [
+            CommonOptions.root, CommonOptions.json,
+            Command.Option(
+                name: "--limit", short: nil, value: "N", help: "Most runs, from 1 to 1000. Default: 20."),
+            Command.Option(name: "--stop", short: nil, value: nil, help: "Stop the run, in the host that runs it."),
+        ],
+        run: { try await run($0) })
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let folders = Folders(root: invocation.text("--root"))
+        let limit = try invocation.int("--limit", in: 1...1_000) ?? 20
+        let name = invocation.arguments.first, host = RunningHost(folders)
+        if invocation.has("--stop") {
+            guard let name else { throw UsageError("--stop needs a run.", hint: "Write alcove activity RUN --stop") }
+            guard let host else {
+                throw InputError(code: "no_host", message: "No Alcove is running, so nothing is.", place: .busy)
             }
-            await database.close()
+            let id = try host.send("GET", "/api/agent/runs/\(try checked(name))")["id"]?.string ?? ""
+            let answer = try host.send("POST", "/api/agent/turns/\(id)/stop", [:])
+            Terminal.line(answer["stopped"]?.bool ?? false ? "Stopped \(id.prefix(8))." : "It had ended already.")
             return .success
-        })
-
-    private static let limit = Command.Option(
-        name: "--limit", short: nil, value: "N", help: "Most runs, from 1 to 1000. Default: 20.")
-
-    private static func show(_ run: TurnRecord, _ receipts: [Receipt]) {
-        let why = run.reason.map { ": \($0)" } ?? ""
-        Terminal.line("\(run.startedAt.iso8601) \(run.profile) \(run.state.rawValue)\(why) (\(run.id.text.prefix(8)))")
-        for receipt in receipts { Terminal.line("  \(receipt.outcome) \(receipt.tool) \(receipt.arguments)") }
+        }
+        let isJSON = invocation.has("--json")
+        if let name {
+            let run = try await one(try checked(name), host, folders)
+            if isJSON { Terminal.line(run.text(.indented)) } else { ActivityText.show(whole: run) }
+            return .success
+        }
+        let runs = try await list(limit, host, folders)
+        if isJSON { Terminal.line(JSONValue.array(runs).text(.indented)) } else { ActivityText.show(runs) }
+        return .success
     }
 
-    private static func json(_ run: TurnRecord, _ receipts: [Receipt]) -> JSONValue {
-        [
-            "id": .string(run.id.text), "conversation": JSONValue(run.chat?.text), "profile": .string(run.profile),
-            "state": .string(run.state.rawValue), "startedAt": .string(run.startedAt.iso8601),
-            "finishedAt": JSONValue(run.finishedAt?.iso8601), "reason": JSONValue(run.reason),
-            "receipts": .array(
-                receipts.map {
-                    [
-                        "id": .string($0.id.text), "tool": .string($0.tool), "arguments": .string($0.arguments),
-                        "effect": .string($0.effect), "outcome": .string($0.outcome),
-                        "observation": JSONValue($0.observation), "startedAt": .string($0.startedAt.iso8601),
-                        "finishedAt": .string($0.finishedAt.iso8601),
-                    ]
-                }),
-        ]
+    private static func list(_ limit: Int, _ host: RunningHost?, _ folders: Folders) async throws -> [JSONValue] {
+        if let host { return try host.send("GET", "/api/agent/runs?limit=\(limit)")["runs"]?.array ?? [] }
+        return try await reading(folders) { log in
+            var runs: [JSONValue] = []
+            for run in try await log.recentTurns(limit: limit) {
+                runs.append(.object(RunProjection.json(run, try await log.receipts(of: run.id))))
+            }
+            return runs
+        }
     }
+
+    private static func one(_ name: String, _ host: RunningHost?, _ folders: Folders) async throws -> JSONValue {
+        if let host { return try host.send("GET", "/api/agent/runs/\(name)") }
+        return try await reading(folders) { log in
+            guard let record = try await log.turn(named: name) else { throw unknown(name) }
+            return .object(try await RunProjection.whole(record, in: log))
+        }
+    }
+
+    private static func reading<Value: Sendable>(
+        _ folders: Folders, _ body: (TurnLog) async throws -> Value
+    ) async throws -> Value {
+        let database = try await Database.open(folder: folders.root)
+        do {
+            let value = try await body(TurnLog(database))
+            await database.close()
+            return value
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
+    private static func checked(_ name: String) throws -> String {
+        guard (6...32).contains(name.utf8.count), name.allSatisfy({ $0.isHexDigit && !$0.isUppercase }) else {
+            throw unknown(name)
+        }
+        return name
+    }
+
+    private static func unknown(_ name: String) -> InputError {
+        InputError(
+            code: "unknown_run", message: "There is no run \(name.prefix(40)).",
+            hint: "alcove activity lists them.", place: .missing)
+    }
+}
+
+/// Runs in words.
+enum ActivityText {
+    static func show(_ runs: [JSONValue]) {
+        if runs.isEmpty { return Terminal.line("Nothing has been done yet.") }
+        var day = ""
+        for run in runs {
+            let started = run["startedAt"]?.string ?? ""
+            if started.prefix(10) != day {
+                day = String(started.prefix(10))
+                Terminal.line(day)
+            }
+            show(head: run, started)
+            for receipt in run["receipts"]?.array ?? [] { show(receipt: receipt) }
+        }
+    }
+
+    static func show(whole run: JSONValue) {
+        show(head: run, run["startedAt"]?.string ?? "")
+        let counters = run["counters"] ?? [:]
+        let numbers = ["rounds", "calls", "succeeded", "failed", "asked", "allowed", "promptTokens", "answerTokens"]
+        Terminal.line(
+            "  " + numbers.map { "\($0) \(counters[$0]?.int ?? 0)" }.joined(separator: ", ")
+                + ", seconds \(counters["seconds"]?.text() ?? "0")")
+        if let phase = run["phase"]?.string {
+            Terminal.line("  phase \(phase)" + (run["activeTool"]?.string.map { ", in \($0)" } ?? ""))
+        }
+        for moment in run["timeline"]?.array ?? [] {
+            let words = [
+                moment["what"]?.string, moment["tool"]?.string, moment["ok"]?.bool.map { $0 ? "ok" : "failed" },
+                moment["text"]?.string,
+            ]
+            Terminal.line("  \(time(moment["at"])) " + words.compactMap { $0 }.joined(separator: " "))
+        }
+        for failure in run["failures"]?.array ?? [] {
+            Terminal.line(
+                "  failed: \(failure["tool"]?.string ?? "") (\(failure["failure"]?.string ?? "")): \(failure["text"]?.string ?? "")"
+            )
+        }
+        for receipt in run["receipts"]?.array ?? [] { show(receipt: receipt) }
+    }
+
+    private static func show(head run: JSONValue, _ started: String) {
+        let why = run["reason"]?.string.map { ": \($0)" } ?? ""
+        Terminal.line(
+            "  \(started.dropFirst(11).prefix(8)) \(run["profile"]?.string ?? "") \(run["state"]?.string ?? "")\(why) (\((run["id"]?.string ?? "").prefix(8)))"
+        )
+    }
+
+    private static func show(receipt: JSONValue) {
+        let words = ["outcome", "tool", "arguments"].compactMap { receipt[$0]?.string }
+        Terminal.line("    " + words.joined(separator: " "))
+    }
+
+    private static func time(_ at: JSONValue?) -> String { String((at?.string ?? "").dropFirst(11).prefix(12)) }
 }

@@ -125,7 +125,7 @@ enum HandoffCommand {
             part("inspect", "Show one whole.", "handoffs_inspect"),
             part("restore", "Print what it holds, as context. Nothing of it is done again.", "handoffs_restore"),
             part("deactivate", "Take one out of use; it is kept.", "handoffs_deactivate"),
-            KeptCommands.delete(.handoff, named),
+            KeptCommands.delete(.handoff, named), ExcerptCommands.list, ExcerptCommands.forget,
         ])
 
     private static func part(_ name: String, _ summary: String, _ tool: String) -> Command {
