@@ -58,6 +58,7 @@ class Settings {
         const save = (part) => this.#saveAll(part);
         this.#section("settingsAssistant", [
             runDraft(this.#settings, labelled, save), this.#switch("rememberApprovals", "setRemember"),
+            this.#switch("stopUnattended", "setUnattended"),
         ]);
         this.#section("settingsCalendar", [
             this.#switch("calendarEnabled", "setCalendar"), calendarDraft(this.#settings, labelled, save),

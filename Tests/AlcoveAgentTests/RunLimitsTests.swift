@@ -1,3 +1,5 @@
+import AlcoveCore
+import AlcoveStorage
 import Testing
 
 @testable import AlcoveAgent
@@ -30,5 +32,33 @@ struct RunLimitsTests {
         let policy = Policy(profile: .agent, switches: switches, granted: [.writesWorkspace])
         #expect(policy.decide(.writesWorkspace) == expected)
         #expect(policy.decide(.reads) == .allowed && policy.decide(.runsCode) == .needsApproval)
+    }
+
+    /// Reasoning is asked for by the request, and by models that reason whatever they are asked.
+    @Test func aBoundedRunNeitherAsksForReasoningNorKeepsIt() async throws {
+        let bench = try await RunBench()
+        let model = ScriptedModel(answers: [[.reasoning("The person's secret is 7."), .text("Done.")]])
+        let turn = try await bench.start(model, profile: .assistant, tools: [ProbeTool()], thinking: true)
+        var events: [TurnEvent.Body] = []
+        for try await event in turn.events() { events.append(event.body) }
+
+        #expect(model.requests.map(\.thinking) == [false])
+        #expect(events.text == "Done." && events.reasoning.isEmpty)
+        let log = try await TurnLog(bench.database).events(of: turn.id)
+        #expect(!log.isEmpty && log.allSatisfy { !$0.payload.contains("secret") })
+    }
+
+    @Test(arguments: [
+        (
+            RunProfile.assistant,
+            "_The model wrote nothing but its reasoning, which is not kept, so this answer is empty._"
+        ),
+        (RunProfile.agent, ""),
+    ])
+    func anAnswerOfReasoningAloneIsEmptyAndSaysSo(_ profile: RunProfile, _ expected: String) async throws {
+        let bench = try await RunBench()
+        let (events, _, _) = try await bench.run([[.reasoning("Hm.")]], profile: profile, tools: [ProbeTool()])
+
+        #expect(events.text == expected)
     }
 }

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from openai_server import OpenAIServer
+from program import until
 from test_agent import Stream, call, decide, host_with
 
 FOUR = "what time is it, then list tasks, then calculate 1+1, then calculate 2+2"
@@ -157,3 +158,26 @@ def test_what_fills_the_disk(serve, root):
 
     sizes = {part["name"]: part["bytes"] for part in answer["parts"]}
     assert 3_000_000 <= sizes["attachments"] < 4_000_000 and sizes["chats"] > 0 and answer["freeBytes"] > 0
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_a_run_that_nobody_follows_ends_where_that_is_wished(serve, stops):
+    host = serve("--port", 0, "--no-model").wait()
+    change(host, stopUnattended=stops)
+    stream = Stream(host, host.session()["sessionId"], "add task Buy milk, then list tasks", profile="assistant")
+    question, _ = stream.until("approval")
+    stream.connection.close()
+    stream.answer.close()
+
+    def state():
+        return host.json(f"/api/agent/runs/{stream.turn}")[1]["state"]
+
+    if stops:
+        until(lambda: state() == "cancelled")
+        assert host.json("/api/agent/kept?kind=task")[1]["items"] == []
+        return
+    # A page that comes back finds its run, however long it was away.
+    begun = time.monotonic()
+    until(lambda: time.monotonic() - begun > 7)
+    assert state() == "running" and decide(host, question["approval"], "allowed")[0] == 200
+    until(lambda: state() == "completed")

@@ -102,7 +102,7 @@ export const words = {
     stoppedBy: (why) => ({
         "repeated tool call": "Stopped: it made the same call again and again",
         "round limit": "Stopped at the limit of steps", "step limit": "Stopped at the limit of steps",
-        "time limit": "Stopped at the limit of time", repetition: "Stopped: it repeated itself",
+        "time limit": "Stopped at the limit of time", "nobody there": "Stopped: nobody followed it", repetition: "Stopped: it repeated itself",
     })[why] ?? `Stopped: ${why}`,
 
     copy: "Copy",
@@ -272,6 +272,8 @@ export const words = {
     setDraft: "Not saved yet.",
     setRemember: "Offer to allow for a chat",
     setRememberHint: "For what can be taken back. When off, every action is asked about anew, at once.",
+    setUnattended: "Stop runs that nobody follows",
+    setUnattendedHint: "A run of the assistant ends when no page or terminal has followed it for five seconds. At once.",
     setCalendar: "The assistant may ask to read the calendar",
     setCalendarHint: "Titles and times only, and each read is asked about.",
     setCalendarPath: "Where the calendar is",

@@ -98,7 +98,7 @@ export const words = {
     stoppedBy: (why) => ({
         "repeated tool call": "已停止：一再重复同样的调用",
         "round limit": "已停止：达到步骤上限", "step limit": "已停止：达到步骤上限",
-        "time limit": "已停止：达到时间上限", repetition: "已停止：回答在重复",
+        "time limit": "已停止：达到时间上限", "nobody there": "已停止：无人查看", repetition: "已停止：回答在重复",
     })[why] ?? `已停止：${why}`,
 
     copy: "复制",
@@ -268,6 +268,8 @@ export const words = {
     setDraft: "尚未保存。",
     setRemember: "可以允许整个聊天",
     setRememberHint: "只用于可以撤销的操作。关闭后立即对每个操作重新询问。",
+    setUnattended: "无人查看时停止运行",
+    setUnattendedHint: "若五秒内没有页面或终端查看助手的运行，该运行就会停止。立即生效。",
     setCalendar: "助手可以请求读取日程",
     setCalendarHint: "只读取标题和时间，每次读取都会询问。",
     setCalendarPath: "日程的位置",

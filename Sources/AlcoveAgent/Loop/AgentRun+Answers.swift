@@ -20,8 +20,9 @@ extension AgentRun {
 
     /// Asks the model once, and once more without reasoning when reasoning left no room for an answer.
     func round(_ number: Int, tools: [ToolDeclaration], choice: ToolChoice) async throws -> RoundAnswer {
-        let answer = try await attempt(number, tools: tools, choice: choice, thinking: request.thinking)
-        guard answer.reason == .thinkingBudget, answer.text.isEmpty, request.thinking, !turn.stopSignal.isSet else {
+        let thinks = request.thinking && keepsReasoning
+        let answer = try await attempt(number, tools: tools, choice: choice, thinking: thinks)
+        guard answer.reason == .thinkingBudget, answer.text.isEmpty, thinks, !turn.stopSignal.isSet else {
             return answer
         }
         remark("[The reasoning took all the room it may have; answering without it.]")
@@ -63,7 +64,7 @@ extension AgentRun {
             case .chance: break
             case .reasoning(let delta):
                 answer.take(delta)
-                reason(delta)
+                if keepsReasoning { reason(delta) } else { hasDroppedReasoning = true }
             case .text(let delta):
                 // What is said after a tool has run is a paragraph of its own.
                 if answer.text.isEmpty, number > 1, let last = result.text.last, !last.isNewline { write("\n\n") }

@@ -19,6 +19,8 @@ actor AgentRun {
     /// Calls that were not made because the very same had been made before.
     var repeatedCalls: Set<String> = []
     var hasSnapshot = false
+    /// The model reasoned where none of it is kept.
+    var hasDroppedReasoning = false
     var repairs = 0
 
     init(loop: AgentLoop, request: TurnRequest, turn: Turn, accept: @escaping @Sendable () async throws -> Void) {
@@ -31,7 +33,11 @@ actor AgentRun {
 
     func run() async -> TurnResult? {
         let deadline = startDeadline()
-        defer { deadline?.cancel() }
+        let attendance = startAttendance()
+        defer {
+            deadline?.cancel()
+            attendance?.cancel()
+        }
         do {
             if let plan = request.plan { try await follow(plan) } else { try await rounds() }
         } catch {
@@ -52,10 +58,14 @@ actor AgentRun {
 
     /// Words where the person would otherwise see nothing.
     func finishText() {
-        guard result.text.allSatisfy(\.isWhitespace), !result.steps.isEmpty, result.end.reason != .cancelled,
-            result.end.error == nil
-        else { return }
-        write("_The tools ran; the model wrote nothing about what they found._")
+        guard result.text.allSatisfy(\.isWhitespace), result.end.reason != .cancelled, result.end.error == nil else {
+            return
+        }
+        if !result.steps.isEmpty {
+            write("_The tools ran; the model wrote nothing about what they found._")
+        } else if hasDroppedReasoning {
+            write("_The model wrote nothing but its reasoning, which is not kept, so this answer is empty._")
+        }
     }
 
     func reason(_ text: String) {
@@ -63,8 +73,13 @@ actor AgentRun {
         turn.append(.reasoning(text))
     }
 
+    var keepsReasoning: Bool { request.profile?.keepsReasoning ?? true }
+
     /// A sentence of the host's own beside the reasoning, as a paragraph.
-    func remark(_ text: String) { reason((result.reasoning.isEmpty ? "" : "\n\n") + text + "\n\n") }
+    func remark(_ text: String) {
+        guard keepsReasoning else { return turn.append(.notice(text)) }
+        reason((result.reasoning.isEmpty ? "" : "\n\n") + text + "\n\n")
+    }
 
     /// A sentence of the host's own in the answer, as a paragraph.
     func note(_ text: String) { write(result.text.isEmpty ? text : "\n\n" + text) }
@@ -80,6 +95,23 @@ actor AgentRun {
         return Task { [loop, turn] in
             do { try await loop.clock.sleep(for: .seconds(seconds)) } catch { return }
             self.stop(by: "time limit")
+            turn.stopSignal.set()
+        }
+    }
+
+    /// Seconds without anybody who follows a bounded run, after which it ends where the settings say so. A page that is
+    /// loaded anew is back sooner.
+    static let absence = 5
+
+    func startAttendance() -> Task<Void, Never>? {
+        guard request.profile?.steps != nil else { return nil }
+        return Task { [loop, turn] in
+            var absent = 0
+            while absent < AgentRun.absence {
+                do { try await loop.clock.sleep(for: .seconds(1)) } catch { return }
+                absent = turn.isWatched || !loop.switches().stopsUnattended ? 0 : absent + 1
+            }
+            self.stop(by: "nobody there")
             turn.stopSignal.set()
         }
     }

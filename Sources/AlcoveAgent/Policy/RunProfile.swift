@@ -31,6 +31,8 @@ package struct RunProfile: Sendable, Hashable {
     package var replyTokens: Int?
     /// Whether a call like an earlier one is refused (bounded runs), or stops the run at the third equal result.
     package var refusesDuplicates: Bool
+    /// Whether the model may reason where others see it. Where not, none is asked for, and what comes all the same is dropped.
+    package var keepsReasoning: Bool
     /// Effects the profile offers at all.
     package var effects: Set<ToolEffect>
     /// Effects a person need not be asked about.
@@ -39,13 +41,14 @@ package struct RunProfile: Sendable, Hashable {
     /// Bounded foreground work on what is kept here: three steps, five minutes, short replies.
     package static let assistant = RunProfile(
         name: "assistant", rounds: 3, roundsWithCode: 3, callsPerRound: 3, steps: 3, seconds: 300, replyTokens: 256,
-        refusesDuplicates: true, effects: [.reads, .writesStore, .deletesFromStore, .readsCalendar],
+        refusesDuplicates: true, keepsReasoning: false,
+        effects: [.reads, .writesStore, .deletesFromStore, .readsCalendar],
         allowed: [.reads])
 
     /// Open work in a workspace.
     package static let agent = RunProfile(
         name: "agent", rounds: 8, roundsWithCode: 24, callsPerRound: 8, steps: nil, seconds: nil, replyTokens: nil,
-        refusesDuplicates: false, effects: Set(ToolEffect.allCases), allowed: [.reads])
+        refusesDuplicates: false, keepsReasoning: true, effects: Set(ToolEffect.allCases), allowed: [.reads])
 
     /// What a model may do in a run of this profile: in a bounded run, only look. Changes are for explicit commands.
     package var forModel: RunProfile {

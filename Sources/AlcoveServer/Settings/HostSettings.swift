@@ -93,6 +93,7 @@ package struct HostSettings: Sendable, Hashable {
         var switches = Switches()
         switches.runCode = self[.allowCodeExecution].bool ?? true
         switches.network = self[.allowNetwork].bool ?? false
+        switches.stopsUnattended = self[.stopUnattended].bool ?? false
         switches.remembersApprovals = self[.rememberApprovals].bool ?? true
         switches.commandSeconds = self[.toolTimeoutSeconds].double ?? 120
         return switches

@@ -9,7 +9,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
     case allowCodeExecution, allowNetwork, maxTokens, toolTimeoutSeconds, thinkByDefault, contextLength
     case downloadOptionalFiles, speculativeDecoding, kvCacheDtype, uploadQuotaMB
     case calendarEnabled, calendarPath, calendarCredentials
-    case assistantSteps, assistantRounds, assistantSeconds, assistantTokens, systemPrompt, rememberApprovals
+    case assistantSteps, assistantRounds, assistantSeconds, assistantTokens, systemPrompt, rememberApprovals,
+        stopUnattended
 
     /// The value of a host on which nobody has set anything.
     var usual: JSONValue {
@@ -19,7 +20,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         case .assistantSteps, .assistantRounds: 3
         case .assistantSeconds: 300
         case .assistantTokens: 256
-        case .allowNetwork, .thinkByDefault, .calendarEnabled: false
+        case .allowNetwork, .thinkByDefault, .calendarEnabled, .stopUnattended: false
         case .maxTokens: 2_048
         case .toolTimeoutSeconds: 120
         case .contextLength, .uploadQuotaMB: 0
@@ -45,7 +46,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
         switch self {
         case .selectedModelID: "should be the name of a model, or null"
         case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding,
-            .calendarEnabled, .rememberApprovals:
+            .calendarEnabled, .rememberApprovals, .stopUnattended:
             "should be true or false"
         case .assistantSteps, .assistantRounds, .assistantSeconds, .assistantTokens:
             "should be a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -71,6 +72,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
             .systemPrompt:
             "with the next message"
         case .rememberApprovals: "with the next call"
+        case .stopUnattended: "at once"
         case .contextLength, .kvCacheDtype: "when a model is loaded next"
         case .downloadOptionalFiles: "with the next download"
         case .speculativeDecoding: "with the next reply"
@@ -97,7 +99,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
             }
             return value
         case .allowCodeExecution, .allowNetwork, .thinkByDefault, .downloadOptionalFiles, .speculativeDecoding,
-            .calendarEnabled, .rememberApprovals:
+            .calendarEnabled, .rememberApprovals, .stopUnattended:
             return value.bool.map { .bool($0) }
         case .assistantSteps, .assistantRounds, .assistantSeconds, .assistantTokens:
             guard let number = value.int, range.contains(number) else { return nil }

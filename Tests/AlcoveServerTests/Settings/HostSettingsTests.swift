@@ -51,7 +51,7 @@ struct HostSettingsTests {
         ("assistantSteps", 0), ("assistantSteps", 21), ("assistantRounds", 2.5), ("assistantSeconds", 9),
         ("assistantSeconds", 3_601), ("assistantTokens", 8_193), ("assistantTokens", .null),
         ("systemPrompt", 5), ("systemPrompt", .string(String(repeating: "a", count: 8_001))),
-        ("systemPrompt", "a\u{0}"), ("rememberApprovals", 1),
+        ("systemPrompt", "a\u{0}"), ("rememberApprovals", 1), ("stopUnattended", "no"),
         ("selectedModelId", ""), ("selectedModelId", "a\u{0}b"), ("selectedModelId", 7),
     ])
     func aBadValueIsRefusedByName(key: String, value: JSONValue) {
