@@ -94,12 +94,37 @@ class Kept {
             if (mine === asked) this.#fill(list, found.hits ?? found.items, words ? "keptNothingFound" : "keptEmpty");
         };
         search.addEventListener("input", () => this.#attempt(fill));
-        this.#panel.append(form, search, insights, list);
+        this.#panel.append(form, search, insights, list, this.#memories(), this.#synthesis());
         this.#reload = async () => {
             await fill();
             this.#showInsights(insights, (await json("GET", "/api/agent/insights")).insights);
         };
         this.#attempt(this.#reload);
+    }
+
+    /** What was remembered, and what is put together of all of it: read when it is looked at. */
+    #memories() {
+        const place = make("div");
+        return this.#later("keptMemories", place, async () => {
+            const list = make("ul", "kept");
+            this.#fill(list, (await kept({ kind: "memory" })).items, "keptNoMemories");
+            place.replaceChildren(list);
+        });
+    }
+
+    #synthesis() {
+        const text = make("div");
+        return this.#later("keptReview", text, async () => {
+            const { context, review } = await json("GET", "/api/agent/project");
+            text.replaceChildren(this.#text(context), this.#text(review));
+        });
+    }
+
+    #later(words, content, read) {
+        const fold = makeFold("later", make("span", "", t(words)));
+        fold.append(content);
+        fold.addEventListener("toggle", () => fold.open && this.#attempt(read));
+        return fold;
     }
 
     #handoffs() {

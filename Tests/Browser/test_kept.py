@@ -222,3 +222,24 @@ def test_copies_that_handoffs_hold_are_listed_and_removed(entry, open_page):
     expect(fold.locator("li").first).to_contain_text("what is 6*7")
     fold.get_by_role("button", name="Remove this copy").first.click()
     expect(sheet.locator("section .fold summary").first).to_have_text("Words copied from chats: 1")
+
+
+def test_memories_and_the_review_are_shown_when_they_are_looked_at(entry, open_page):
+    page = open_page(entry)
+    sheet = open_kept(page)
+    sheet.get_by_text("Memories").click()
+    expect(sheet).to_contain_text("Nothing was remembered yet.")
+    keep(sheet, "We bake bread", "Decision")
+    page.keyboard.press("Escape")
+    page.fill("#box", "remember that the key is under the mat")
+    page.press("#box", "Enter")
+    page.locator(".ask[data-state=waiting] [data-outcome=allowed]").click()
+    expect(page.locator("article.assistant").last).to_contain_text("Remembered")
+
+    sheet = open_kept(page)
+    sheet.get_by_text("Memories").click()
+    expect(sheet.locator(".later").first.locator("li")).to_have_count(1)
+    expect(sheet.locator(".later").first).to_contain_text("the key is under the mat")
+    sheet.get_by_text("The project, put together and reviewed").click()
+    expect(sheet.locator(".later").last).to_contain_text("We bake bread")
+    expect(sheet.locator(".later").last).to_contain_text("What stands out")
