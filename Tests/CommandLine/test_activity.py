@@ -40,6 +40,20 @@ def test_a_run_is_told_with_its_timeline_and_counters(serve):
     assert host.json("/api/agent/runs?limit=0")[1]["code"] == "bad_number"
 
 
+def test_what_is_kept_names_the_message_it_comes_from(serve):
+    host = serve("--port", 0, "--no-model").wait()
+    session = host.session()
+    run(host, "what is 6*7", session=session)
+    turn = run(host, "capture decision: We bake, then list tasks", session=session)
+
+    [item] = host.json("/api/agent/kept?kind=knowledge")[1]["items"]
+    messages = host.json(f"/api/agent/conversations/{session['conversationId']}")[1]["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant"] * 2
+    [receipt, _] = host.json(f"/api/agent/runs/{turn}")[1]["receipts"]
+    assert item["provenance"] == {
+        "chat": session["conversationId"], "message": messages[2]["id"], "run": turn, "receipt": receipt["id"]}
+
+
 def test_the_terminal_tells_runs_of_a_host_and_of_a_store_alike(serve, alcove, root):
     def activity(*words):
         return alcove("activity", *words, "--root", root)

@@ -24,6 +24,7 @@ extension AgentRun {
         context.preview = preview
         context.isAttended = { [turn] in turn.isWatched }
         if loop.database != nil { (context.chat, context.turn, context.receipt) = (ChatID(turn.key), turn.id, id) }
+        if call.tool.effect == .writesStore { context.message = await messageID() }
         var outcome = await call.tool.run(call.arguments.value, in: context)
         await heart.finish()
         outcome.text = Excerpt.middleCut(outcome.text, to: call.tool.observationLimit)
@@ -49,6 +50,13 @@ extension AgentRun {
                 files: files))
         await turn.flush()
         return outcome.text
+    }
+
+    /// The message that this turn answers, as the chat has it; nil where no chat is kept.
+    private func messageID() async -> String? {
+        guard let chat = ChatID(turn.key), let database = loop.database else { return nil }
+        let last = try? await database.read { try $0.lastMessages(of: chat, limit: 1).last }
+        return last.flatMap { $0.role == Role.user.rawValue ? $0.id : nil }
     }
 
     /// Keeps the chat's folder as it is before the turn's first change of it.

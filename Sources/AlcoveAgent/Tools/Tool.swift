@@ -54,6 +54,8 @@ package struct ToolContext: Sendable {
     package var chat: ChatID?
     package var turn: TurnID?
     package var receipt: ReceiptID?
+    /// The person's message that the call comes from.
+    package var message: String?
     /// What the person was shown of what it would do.
     package var preview: String?
     /// Whether somebody sees what is done.

@@ -89,6 +89,6 @@ struct TaskTools {
 extension ToolContext {
     /// Where what this call keeps comes from.
     var provenance: Provenance {
-        Provenance(chat: chat?.text, run: turn?.text, receipt: receipt?.text)
+        Provenance(chat: chat?.text, message: message, run: turn?.text, receipt: receipt?.text)
     }
 }
