@@ -3,6 +3,9 @@
 import base64
 import datetime
 import json
+import shutil
+import ssl
+import subprocess
 import threading
 import time
 import wsgiref.simple_server
@@ -108,11 +111,11 @@ def account(tmp_path):
 
 @pytest.fixture
 def read(alcove):
-    def run(path, account=None, start=START, end=START + WEEK, zone="America/New_York", **rest):
+    def run(path, account=None, start=START, end=START + WEEK, zone="America/New_York", trust=None, **rest):
         line = {"path": path, "from": start, "to": end, **rest}
         if account:
             line["credentials"] = str(account)
-        done = alcove("plumbing", "calendar", input=json.dumps(line) + "\n", env={"TZ": zone})
+        done = alcove("plumbing", "calendar", input=json.dumps(line) + "\n", env={"TZ": zone, **({"SSL_CERT_FILE": str(trust)} if trust else {})})
         assert done.returncode == 0 and PASSWORD not in done.stdout + done.stderr
         return json.loads(done.stdout)
 
@@ -150,6 +153,32 @@ def test_every_way_to_a_calendar_leads_to_its_events(caldav, account, read, path
     caldav.add("home", walk())
 
     assert times(read(caldav.address + path, account)) == WALKS
+
+
+@pytest.fixture
+def secure(caldav, tmp_path):
+    """The server behind a certificate of its own, for localhost."""
+    assert shutil.which("openssl"), "The package openssl makes certificates for these tests."
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True)
+    caldav.add("home", walk())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    caldav.server.socket = context.wrap_socket(caldav.server.socket, server_side=True)
+    return f"https://localhost:{caldav.server.server_port}/", certificate
+
+
+def test_over_tls_only_a_server_that_can_prove_its_name_gets_the_password(secure, caldav, account, read):
+    address, certificate = secure
+    asked = len(caldav.asked)
+
+    assert read(address, account)["code"] == "calendar_untrusted"
+    wrong = read(address.replace("localhost", "127.0.0.1"), account, trust=certificate)
+    assert wrong["code"] == "calendar_untrusted" and len(caldav.asked) == asked
+    assert times(read(address, account, trust=certificate)) == WALKS
 
 
 def test_several_calendars_zones_and_whole_days(caldav, account, read):
