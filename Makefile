@@ -17,8 +17,9 @@ bootstrap: ## install and build what is missing
 
 run: bootstrap ## start Alcove and print its address (ARGS="--port 8000" passes flags)
 	@test -x .build/release/alcove || echo 'building Alcove (4 to 10 minutes on 2 cores, once) ...' >&2
-	@set -o pipefail; $(SWIFT) build -c release --product alcove --quiet 2>&1 \
-		| { grep -v 'argument unused during compilation' >&2 || true; }
+	@set -o pipefail; for product in alcove alcove-runtime; do \
+		$(SWIFT) build -c release --product $$product --quiet 2>&1 \
+			| { grep -v 'argument unused during compilation' >&2 || true; } || exit 1; done
 	@exec .build/release/alcove serve $(ARGS)
 
 build: bootstrap ## build everything, for development

@@ -11,12 +11,16 @@ let llama: Target = .binaryTarget(name: "llama", path: ".deps/llama.xcframework"
 // Where the system has it; elsewhere AlcoveDownloads needs another client behind its seam.
 let curl: Target.Dependency = .target(name: "CCurl", condition: .when(platforms: [.linux, .macOS]))
 
+// Part of the system on Apple's.
+let javaScriptCore: Target.Dependency = .target(name: "CJavaScriptCore", condition: .when(platforms: [.linux]))
+
 // Rooms, lowest first: each may import only what stands above it in this list (ARCHITECTURE.md).
 let package = Package(
     name: "alcove",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .executable(name: "alcove", targets: ["alcove"])
+        .executable(name: "alcove", targets: ["alcove"]),
+        .executable(name: "alcove-runtime", targets: ["alcove-runtime"]),
     ],
     targets: [
         llama,
@@ -28,15 +32,24 @@ let package = Package(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(
             name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]),
+        .systemLibrary(
+            name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
+            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
+        .systemLibrary(
+            name: "CPython", pkgConfig: "python3-embed", providers: [.apt(["libpython3.11-dev"])]),
         // libical (libical-dev, brew libical): iCalendar texts, recurrence, time zones.
         .target(name: "CCalendar", linkerSettings: [.linkedLibrary("ical")]),
         .target(name: "CPosixShim"),
+        .target(name: "CScriptModules", exclude: ["node", "python"]),
         .target(name: "AlcoveCore", dependencies: ["CPosixShim"]),
         .target(name: "AlcoveTemplates", dependencies: ["AlcoveCore", "CPosixShim", "llama"]),
         .target(name: "AlcoveEngine", dependencies: ["AlcoveCore", "AlcoveTemplates", "CPosixShim", "llama"]),
         .target(name: "AlcoveStorage", dependencies: ["AlcoveCore", "CSQLite"]),
         .target(name: "AlcoveSandbox", dependencies: ["AlcoveCore", "CPosixShim"]),
-        .target(name: "AlcoveShell", dependencies: ["AlcoveCore", "AlcoveSandbox", "CZlib"]),
+        .target(name: "AlcoveShell", dependencies: ["AlcoveCore", "AlcoveSandbox", "CPosixShim", "CZlib"]),
+        .target(
+            name: "AlcoveScript",
+            dependencies: ["AlcoveCore", "AlcoveSandbox", "CPosixShim", "CPython", "CScriptModules", javaScriptCore]),
         .target(name: "AlcoveDownloads", dependencies: ["AlcoveCore", "AlcoveSandbox", curl]),
         .target(name: "AlcoveRemote", dependencies: ["AlcoveCore", "AlcoveDownloads"]),
         .target(name: "AlcoveWorkspace", dependencies: ["AlcoveCore", "AlcoveStorage"]),
@@ -56,6 +69,11 @@ let package = Package(
                 "AlcoveCore", "AlcoveTemplates", "AlcoveEngine", "AlcoveStorage", "AlcoveSandbox", "AlcoveAgent",
                 "AlcoveDownloads", "AlcoveRemote", "AlcoveServer", "AlcoveShell", "AlcoveWorkspace", "AlcoveCalendar",
             ]),
+        // Python and JavaScript, in processes that alcove starts in a sandbox. A program of its own: alcove itself would
+        // load 70 MB of libraries at each start.
+        .executableTarget(
+            name: "alcove-runtime",
+            dependencies: ["AlcoveCore", "AlcoveSandbox", "AlcoveScript", "CPosixShim"]),
         // A folder of a test's own, for all of them.
         .target(name: "TestFolder", dependencies: ["AlcoveCore"], path: "Tests/Support/TestFolder"),
         .testTarget(name: "AlcoveCoreTests", dependencies: ["AlcoveCore"]),
@@ -85,6 +103,12 @@ let package = Package(
         .testTarget(
             name: "AlcoveShellTests", dependencies: ["AlcoveShell", "AlcoveSandbox", "AlcoveCore", "CPosixShim"],
             exclude: ["Fixtures"]),
+        .testTarget(
+            name: "AlcoveScriptTests",
+            dependencies: [
+                "AlcoveScript", "AlcoveShell", "AlcoveSandbox", "AlcoveCore", "alcove-runtime",
+            ],
+            exclude: ["Fixtures"]),
         .testTarget(name: "AlcoveRemoteTests", dependencies: ["AlcoveRemote", "AlcoveDownloads", "AlcoveCore"]),
         .testTarget(name: "AlcoveDownloadsTests", dependencies: ["AlcoveDownloads", "AlcoveCore"]),
         .testTarget(
@@ -97,7 +121,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-let inC: Set = ["CPosixShim", "CCalendar"]
+let inC: Set = ["CPosixShim", "CCalendar", "CScriptModules"]
 for target in package.targets where ![.binary, .system].contains(target.type) && !inC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),

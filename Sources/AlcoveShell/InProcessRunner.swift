@@ -4,8 +4,13 @@ package import AlcoveSandbox
 /// Runs the agent's commands in this process, as on a device that forbids others.
 package struct InProcessRunner: CommandRunner {
     private let readOnly: [ConfinedPaths.Mount]
+    private let scripts: (any ScriptRunner)?
 
-    package init(readOnly: [ConfinedPaths.Mount] = []) { self.readOnly = readOnly }
+    /// - Parameter scripts: Who runs `python3` and `node`; without, they are not there.
+    package init(readOnly: [ConfinedPaths.Mount] = [], scripts: (any ScriptRunner)? = nil) {
+        self.readOnly = readOnly
+        self.scripts = scripts
+    }
 
     package func run(
         _ request: CommandRequest, output: @escaping @Sendable (CommandOutput) -> Void
@@ -13,7 +18,12 @@ package struct InProcessRunner: CommandRunner {
         try request.check()
         let session = ShellSession(
             paths: ConfinedPaths(workspace: request.workspace, readOnly: readOnly), environment: request.environment,
-            limits: request.limits)
+            limits: request.limits,
+            scripts: scripts.map {
+                ScriptUse(
+                    runner: $0, place: ScriptPlace(workspace: request.workspace, readOnly: readOnly),
+                    allowsNetwork: request.allowsNetwork)
+            })
         let result: Result<CommandResult, SandboxError> = await withCheckedContinuation { continuation in
             let hasStarted = startThread(name: "alcove.shell") {
                 continuation.resume(

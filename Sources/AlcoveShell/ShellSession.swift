@@ -30,13 +30,19 @@ package struct ShellSession: Sendable {
     private let paths: ConfinedPaths
     private let environment: [String: String]
     private let limits: CommandLimits
+    private let scripts: ScriptUse?
 
-    package init(paths: ConfinedPaths, environment: [String: String] = [:], limits: CommandLimits = CommandLimits()) {
+    /// - Parameter scripts: Who runs `python3` and `node`; without, they are not there.
+    package init(
+        paths: ConfinedPaths, environment: [String: String] = [:], limits: CommandLimits = CommandLimits(),
+        scripts: ScriptUse? = nil
+    ) {
         var paths = paths
         paths.names = .any
         self.paths = paths
         self.environment = environment
         self.limits = limits
+        self.scripts = scripts
     }
 
     /// Runs a program to its end on this thread's watch: it blocks until every thread of the run is gone.
@@ -47,7 +53,7 @@ package struct ShellSession: Sendable {
         output: @escaping @Sendable (CommandOutput) -> Void
     ) throws(SandboxError) -> CommandResult {
         let start = Platform.monotonicNanoseconds
-        let control = RunControl(limits)
+        let control = RunControl(limits, scripts: scripts)
         let counter = OutputCounter(limit: limits.outputBytes, pass: output)
         var state = ShellState(folder: ConfinedPaths.workspaceName)
         state.name = Array(program.name.utf8)

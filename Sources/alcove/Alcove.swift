@@ -21,7 +21,7 @@ enum Alcove {
             ModelsCommand.command,
             PullCommand.command, BenchCommand.command, WorkerCommand.command, InspectCommand.command,
             DoctorCommand.command,
-            ShellCommand.command, PlumbingCommand.command,
+            ShellCommand.command, ScriptCommand.node, ScriptCommand.python, PlumbingCommand.command,
         ])
 
     static func main() async {

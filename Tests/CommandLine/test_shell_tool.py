@@ -95,3 +95,42 @@ def test_a_missing_command_tells_the_model_what_works(serve, tmp_path):
 
     told = host.json("/api/agent/runs")[1]["runs"][0]["receipts"][0]["observation"]
     assert "Nothing can be installed" in told and "Did you mean grep?" in told and "Exit status 127" in told
+
+
+def test_python_and_node_run_in_the_shell_once_allowed(serve, tmp_path, sandbox):
+    command = (
+        "printf 'import sys\\nprint(sum(int(line) for line in sys.stdin))\\n' > add.py; "
+        "printf 'console.log(require(\"fs\").readFileSync(0, \"utf8\").trim() + \" from node\")\\n' > say.js; "
+        "seq 4 | python3 add.py | node say.js > said.txt; cat said.txt; python3 -c \"open('/etc/shadow')\""
+    )
+    host = host_in_process(serve, tmp_path, [call("shell", command=command)], [{"text": "Done."}])
+    session = host.session()
+    stream = Stream(host, session["sessionId"])
+    workspace = host.root / "workspaces" / session["conversationId"]
+
+    question, _ = stream.until("approval")
+    assert not (workspace / "said.txt").exists()
+    decide(host, question["approval"], "allowed")
+    done, seen = stream.until("done")
+
+    assert (workspace / "said.txt").read_text() == "10 from node\n"
+    told = host.json("/api/agent/runs")[1]["runs"][0]["receipts"][0]["observation"]
+    assert "10 from node" in told and "outside the workspace" in told
+    assert {frame["artifact"]["name"] for frame in seen if "artifact" in frame} >= {"said.txt", "add.py", "say.js"}
+    assert done["error"] is None
+
+
+def test_stop_ends_a_python_program(serve, tmp_path, sandbox):
+    host = host_in_process(serve, tmp_path, [call("shell", command="python3 <<'E'\nprint('begun')\nwhile True: pass\nE\n")], [{"text": "never"}])
+    stream = Stream(host, host.session()["sessionId"])
+    question, _ = stream.until("approval")
+    decide(host, question["approval"], "allowed")
+    for frame in stream:
+        if frame.get("tool_progress") == "running" and frame.get("text"):
+            break
+
+    started = time.monotonic()
+    host.json(f"/api/agent/turns/{stream.turn}/stop", "POST")
+    stream.until("done")
+
+    assert time.monotonic() - started < 5

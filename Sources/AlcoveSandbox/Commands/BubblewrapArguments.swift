@@ -72,7 +72,7 @@ struct BubblewrapArguments {
     }
 
     /// /bin and its like are links into /usr on most systems and folders on others.
-    private static func systemFolder(_ path: String) -> [String] {
+    static func systemFolder(_ path: String) -> [String] {
         var buffer = [UInt8](repeating: 0, count: 1024)
         let count = buffer.withUnsafeMutableBytes {
             readlink(path, $0.bindMemory(to: CChar.self).baseAddress!, $0.count)

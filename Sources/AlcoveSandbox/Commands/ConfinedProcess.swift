@@ -299,7 +299,7 @@ private func setNonBlocking(_ descriptor: Descriptor) {
 }
 
 /// Calls `body` with a list of C strings that ends in nil.
-private func withCStrings<Result>(
+func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
 ) -> Result {
     var bytes: [CChar] = []

@@ -10,6 +10,8 @@ package enum SandboxError: UserFacingError, Equatable {
     case workspaceUnusable(path: String, cause: String)
     case invalid(String)
     case noResources(cause: String)
+    /// The program that runs Python and JavaScript is not beside this one.
+    case runtimeMissing(path: String)
 
     package var code: String {
         switch self {
@@ -19,6 +21,7 @@ package enum SandboxError: UserFacingError, Equatable {
         case .workspaceUnusable: "workspace_unusable"
         case .invalid: "command_invalid"
         case .noResources: "command_no_resources"
+        case .runtimeMissing: "runtime_missing"
         }
     }
 
@@ -31,6 +34,7 @@ package enum SandboxError: UserFacingError, Equatable {
         case .workspaceUnusable(let path, let cause): "Commands cannot be run in \(path): \(cause)."
         case .invalid(let what): "The command was not run: \(what)."
         case .noResources(let cause): "The command was not run: \(cause)."
+        case .runtimeMissing(let path): "Python and JavaScript cannot be run: there is no program \(path)."
         }
     }
 
@@ -38,6 +42,7 @@ package enum SandboxError: UserFacingError, Equatable {
         switch self {
         case .programMissing: "Install it with `sudo apt install bubblewrap`."
         case .refused: "Unprivileged user namespaces must be allowed on this machine: see docs/sandbox.md."
+        case .runtimeMissing: "Build it with `swift build --product alcove-runtime`; it belongs beside alcove."
         default: nil
         }
     }

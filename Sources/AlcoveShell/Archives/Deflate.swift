@@ -94,6 +94,8 @@ final class GunzipSource: ByteSource, @unchecked Sendable {
         self.ahead = ahead
     }
 
+    func unread(_ bytes: [UInt8]) { ready = bytes + ready }
+
     func read(_ most: Int, isLine: Bool) throws(Flow) -> [UInt8] {
         while ready.isEmpty, !hasEnded {
             var piece = ahead

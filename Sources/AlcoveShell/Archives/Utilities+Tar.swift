@@ -418,6 +418,8 @@ final class AheadSource: ByteSource, @unchecked Sendable {
         self.ahead = ahead
     }
 
+    func unread(_ bytes: [UInt8]) { ahead = bytes + ahead }
+
     func read(_ most: Int, isLine: Bool) throws(Flow) -> [UInt8] {
         if ahead.isEmpty { return try source.read(most, isLine: isLine) }
         let end = min(most, ahead.count)

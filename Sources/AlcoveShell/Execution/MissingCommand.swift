@@ -14,8 +14,12 @@ enum MissingCommand {
         ),
         (["dc"], "Calculate with bc, or with $(( ))"),
         (
-            ["perl", "ruby", "php", "node", "python", "python3", "lua", "Rscript", "npm", "npx", "pip", "pip3"],
-            "That language does not run in this shell yet: awk, sed and jq do, and $(( )) calculates"
+            ["perl", "ruby", "php", "lua", "Rscript", "deno", "bun", "ts-node", "tsc", "python2", "ipython", "pypy3"],
+            "That language does not run here: python3, node, awk, sed and jq do"
+        ),
+        (
+            ["npm", "npx", "pnpm", "yarn", "corepack"],
+            "Packages of npm cannot be installed here; node runs files, and finds what lies in node_modules"
         ),
         (
             ["vi", "vim", "nano", "emacs", "ed"],

@@ -4,6 +4,8 @@ internal import Synchronization
 /// What all threads of one run share: whether it goes on, and what it may use.
 final class RunControl: Sendable {
     let limits: CommandLimits
+    /// Who runs Python and JavaScript; nil where nobody does.
+    let scripts: ScriptUse?
     private let stopped = Atomic<Bool>(false)
     private let outgrown = Atomic<Bool>(false)
     private let threads = Mutex(0)
@@ -16,13 +18,15 @@ final class RunControl: Sendable {
 
     private struct WeakPipe { weak var pipe: Pipe? }
 
-    init(_ limits: CommandLimits) {
+    init(_ limits: CommandLimits, scripts: ScriptUse? = nil) {
         self.limits = limits
+        self.scripts = scripts
         whole = nil
     }
 
     private init(partOf parent: RunControl) {
         limits = parent.limits
+        scripts = parent.scripts
         whole = parent
     }
 

@@ -104,11 +104,10 @@ extension Shell {
             state.status = try perform(Shell.baseName(name)) { (shell) throws(Flow) in
                 try utility(UtilityCall(shell: shell, words: words))
             }
-        } else if name.contains("/"), let script = try scriptFile(first: words[0]) {
-            let copy = [Array("sh".utf8), words[0]] + words.dropFirst()
-            _ = script
-            state.status = try perform("sh") { (shell) throws(Flow) in
-                try Utilities.shell(UtilityCall(shell: shell, words: copy))
+        } else if name.contains("/"), let reader = try interpreter(of: words[0]), let utility = Utilities.all[reader] {
+            let copy = [Array(reader.utf8)] + words
+            state.status = try perform(reader) { (shell) throws(Flow) in
+                try utility(UtilityCall(shell: shell, words: copy))
             }
         } else {
             state.status = 127
@@ -116,18 +115,20 @@ extension Shell {
         }
     }
 
-    /// Whether a path means a script for a shell: it says so in its first line, or is executable text.
-    private func scriptFile(first path: [UInt8]) throws(Flow) -> Bool? {
+    /// What reads the script a path means: it says so in its first line, or is executable text for a shell.
+    private func interpreter(of path: [UInt8]) throws(Flow) -> String? {
         guard let name = try? name(path), let entry = try? here.stat(name), entry.kind == .file else { return nil }
         guard let start = try? here.openForReading(name),
             let text = try? FileStream(start, control).read(100, isLine: true)
         else { return nil }
         if text.starts(with: [35, 33]) {
             let line = text.text
-            return ["sh", "bash", "dash", "ash", "zsh"].contains { line.contains("/" + $0) || line.contains(" " + $0) }
-                ? true : nil
+            func names(_ program: String) -> Bool { line.contains("/" + program) || line.contains(" " + program) }
+            if names("python") { return "python3" }
+            if names("node") { return "node" }
+            return ["sh", "bash", "dash", "ash", "zsh"].contains(where: names) ? "sh" : nil
         }
-        return entry.isExecutable && !text.contains(0) ? true : nil
+        return entry.isExecutable && !text.contains(0) ? "sh" : nil
     }
 
     /// The name a system would have it under: `/bin/ls` is `ls` here.

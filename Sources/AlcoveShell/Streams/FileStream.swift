@@ -35,6 +35,10 @@ final class FileStream: ByteSource, ByteSink, @unchecked Sendable {
         return piece
     }
 
+    func unread(_ bytes: [UInt8]) {
+        gate.locked { _ = lseek(file.descriptor, off_t(-bytes.count), SEEK_CUR) }
+    }
+
     func write(_ bytes: [UInt8]) throws(Flow) {
         try control.check()
         guard !bytes.isEmpty else { return }
@@ -70,6 +74,7 @@ final class HostStream: ByteSource, ByteSink, @unchecked Sendable {
         var result: [UInt8]?
         while result == nil {
             try control.check()
+            if RunControl.isCurrentStopped { throw .stopped }
             result = gate.locked {
                 if ahead.isEmpty {
                     // In slices, so that a stop is seen while nothing comes.
@@ -89,6 +94,8 @@ final class HostStream: ByteSource, ByteSink, @unchecked Sendable {
         }
         return result ?? []
     }
+
+    func unread(_ bytes: [UInt8]) { gate.locked { ahead = bytes + ahead } }
 
     func write(_ bytes: [UInt8]) throws(Flow) {
         var done = 0

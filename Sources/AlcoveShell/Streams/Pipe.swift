@@ -45,6 +45,13 @@ final class Pipe: @unchecked Sendable {
         return result
     }
 
+    fileprivate func unread(_ old: [UInt8]) {
+        gate.locked {
+            bytes.replaceSubrange(..<start, with: old)
+            start = 0
+        }
+    }
+
     fileprivate func write(_ new: [UInt8]) throws(Flow) {
         var done = 0
         while done < new.count {
@@ -88,6 +95,7 @@ final class PipeReader: ByteSource {
     fileprivate init(_ pipe: Pipe) { self.pipe = pipe }
     deinit { pipe.closeReader() }
     func read(_ most: Int, isLine: Bool) throws(Flow) -> [UInt8] { try pipe.read(most, isLine: isLine) }
+    func unread(_ bytes: [UInt8]) { pipe.unread(bytes) }
 }
 
 final class PipeWriter: ByteSink {

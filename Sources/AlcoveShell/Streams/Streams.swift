@@ -19,6 +19,9 @@ protocol ByteSource: AnyObject, Sendable {
     ///
     /// - Parameter isLine: Nothing past the first new line is taken, so that the next reader finds it.
     func read(_ most: Int, isLine: Bool) throws(Flow) -> [UInt8]
+
+    /// Gives back bytes that were read last and not used, for the next reader.
+    func unread(_ bytes: [UInt8])
 }
 
 /// Where bytes go.
@@ -36,12 +39,14 @@ struct OpenFile: Sendable {
 /// The empty input, and the output nobody reads.
 final class NullStream: ByteSource, ByteSink {
     func read(_ most: Int, isLine: Bool) -> [UInt8] { [] }
+    func unread(_ bytes: [UInt8]) {}
     func write(_ bytes: [UInt8]) {}
 }
 
 /// Endless bytes of one value.
 final class ZeroStream: ByteSource, ByteSink {
     func read(_ most: Int, isLine: Bool) -> [UInt8] { [UInt8](repeating: 0, count: min(most, 1 << 16)) }
+    func unread(_ bytes: [UInt8]) {}
     func write(_ bytes: [UInt8]) {}
 }
 
@@ -63,6 +68,8 @@ final class StoredInput: ByteSource, @unchecked Sendable {
             return Array(bytes[place..<end])
         }
     }
+
+    func unread(_ bytes: [UInt8]) { gate.locked { place = max(0, place - bytes.count) } }
 }
 
 /// Collects what is written, up to a limit, for a command substitution.

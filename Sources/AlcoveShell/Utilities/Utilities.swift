@@ -4,7 +4,8 @@ typealias Utility = @Sendable (UtilityCall) throws(Flow) -> Int32
 
 /// The programs a script may expect, as functions: bytes in, bytes out.
 enum Utilities {
-    static let all: [String: Utility] = [textTable, fileTable, systemTable, answers].reduce(into: [:]) { all, table in
+    static let all: [String: Utility] = [textTable, fileTable, systemTable, scriptTable, answers].reduce(into: [:]) {
+        all, table in
         all.merge(table) { one, _ in one }
     }
 

@@ -65,4 +65,23 @@ int alcove_memory_file(const char *name, const void *bytes, size_t count);
 /// Returns its length in bytes; 0 when there is none for this system.
 size_t alcove_system_call_filter(int allows_network, void *bytes, size_t capacity);
 
+/// Two sockets that are connected, which keep messages apart where the system can. 0 or an errno value.
+int alcove_socket_pair(int *ends);
+
+/// Sends one byte and with it up to eight descriptors; 0 or an errno value. Never SIGPIPE on Linux.
+int alcove_send_descriptors(int socket, const int *descriptors, int count);
+
+/// Waits for such a message. How many descriptors came with it; 0 when the other end is closed, -1 for a fault.
+int alcove_receive_descriptors(int socket, int *descriptors, int capacity);
+
+/// fork(2), which Swift hides. Only for a process with one thread. -1 with errno set.
+int32_t alcove_fork(void);
+
+/// Other processes of the same user may not look into this one or change it; 0 or an errno value.
+int alcove_hide_memory(void);
+
+/// Holds this process, for good, to so much processor time, memory of its own (0: any) and file size; it starts no process and
+/// signals none but itself, and without `allows_network` has no socket but pairs. 0 or an errno value.
+int alcove_confine_run(uint64_t seconds, uint64_t data_bytes, uint64_t file_bytes, int allows_network);
+
 #endif

@@ -12,6 +12,8 @@ struct Command: Sendable {
     var subcommands: [Command] = []
     /// Whether it does something without one of its subcommands.
     var runsAlone = false
+    /// Whether the first word that is no option of its own, and all after it, are for somebody else to read.
+    var passesWordsOn = false
     var run: @Sendable (Invocation) async throws -> ExitCode = { _ in .success }
 
     /// A word without dashes.

@@ -40,6 +40,10 @@ struct Invocation: Sendable {
         var words = words
         var onlyArguments = false
         while let word = words.popFirst() {
+            if command.passesWordsOn, !isOwn(word) {
+                arguments += [word] + words
+                return
+            }
             if onlyArguments || word == "-" || !word.hasPrefix("-") {
                 arguments.append(word)
             } else if word == "--" {
@@ -52,6 +56,12 @@ struct Invocation: Sendable {
         }
         if wantsHelp { return }
         try checkArguments()
+    }
+
+    private func isOwn(_ word: String) -> Bool {
+        (command.options + [.help]).contains {
+            word == $0.name || word.hasPrefix($0.name + "=") || $0.short.map { word == "-\($0)" } ?? false
+        }
     }
 
     private mutating func readLong(_ word: String, _ words: inout ArraySlice<String>) throws(UsageError) {

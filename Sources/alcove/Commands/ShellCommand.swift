@@ -20,15 +20,12 @@ enum ShellCommand {
             Command.Option(
                 name: "--root", short: nil, value: "DIR",
                 help: "The only folder scripts may use. Default: the current one."),
+            ScriptCommand.network,
         ],
         run: { try run($0) })
 
     private static func run(_ invocation: Invocation) throws -> ExitCode {
-        let root = Folders.absolute(invocation.text("--root") ?? ".")
-        var info = stat()
-        guard stat(root, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
-            throw InputError(code: "workspace_unusable", message: "\(root) is not a folder.", place: .missing)
-        }
+        let root = try ScriptCommand.root(invocation)
         let paths = ConfinedPaths(workspace: root)
         var words = invocation.arguments[...]
         let script: [UInt8]
@@ -54,9 +51,12 @@ enum ShellCommand {
         let program = ShellSession.Program(script: script, name: name, arguments: words.map { Array($0.utf8) })
         let stop = StopSignal()
         Signals.handle { signal in if signal != SIGCONT { stop.set() } }
-        let result = try ShellSession(paths: paths, environment: environment, limits: limits).run(
-            program, input: .host, stop: stop
-        ) { _ in }
+        let scripts = AgentTools.scripts.map {
+            ScriptUse(
+                runner: $0, place: ScriptPlace(workspace: root), allowsNetwork: invocation.has("--network"))
+        }
+        let session = ShellSession(paths: paths, environment: environment, limits: limits, scripts: scripts)
+        let result = try session.run(program, input: .host, stop: stop) { _ in }
         switch result.end {
         case .exited(let code): exit(code)
         case .signalled, .timedOut, .stopped: return .interrupted
@@ -64,7 +64,7 @@ enum ShellCommand {
     }
 
     /// What a script may know of the person's environment: nothing that could be a secret.
-    private static var environment: [String: String] {
+    static var environment: [String: String] {
         var kept: [String: String] = [:]
         for name in ["LANG", "LC_ALL", "TERM", "TZ"] {
             if let value = getenv(name) { kept[name] = String(cString: value) }

@@ -10,7 +10,7 @@ enum AgentTools {
     static func registry(_ database: Database, _ execution: Execution = .auto) throws -> ToolRegistry {
         try ToolRegistry(
             [
-                ShellTool(runner: execution == .inProcess ? InProcessRunner() : runner), ReadFileTool(),
+                ShellTool(runner: execution == .inProcess ? InProcessRunner(scripts: scripts) : runner), ReadFileTool(),
                 WriteFileTool(), ApplyPatchTool(),
             ] + KeptTool.all(database) + [
                 CalendarTool.make(
@@ -43,6 +43,16 @@ enum AgentTools {
             self = value
         }
     }
+
+    /// Runs Python and JavaScript, for the shell within this program; nil where there is no way to.
+    static let scripts: (any ScriptRunner)? = {
+        #if os(Linux)
+        let resources = Resources()
+        return ScriptSandbox(program: resources.runtime)
+        #else
+        return nil
+        #endif
+    }()
 
     /// Runs commands confined, or says that it cannot: never unconfined.
     static var runner: any CommandRunner {

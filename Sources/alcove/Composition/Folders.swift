@@ -55,6 +55,8 @@ struct Resources: Sendable {
     let bundledModels: [String]
     /// The program's own file.
     let program: String
+    /// The program beside it that runs Python and JavaScript.
+    var runtime: String { String(program[...(program.lastIndex(of: "/") ?? program.startIndex)]) + "alcove-runtime" }
 
     init() {
         program = Resources.programPath

@@ -1,0 +1,1 @@
+process.on('uncaughtException',e=>console.log('caught',e.message)); process.on('unhandledRejection',(r)=>console.log('ur',r)); setTimeout(()=>{throw new Error('x')},1); Promise.reject(7); setTimeout(()=>console.log('still'),5);

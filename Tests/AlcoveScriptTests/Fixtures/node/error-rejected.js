@@ -1,0 +1,1 @@
+Promise.reject(new Error('r')); setTimeout(()=>console.log('never'),50);

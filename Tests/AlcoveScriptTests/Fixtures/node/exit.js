@@ -1,0 +1,1 @@
+console.log('before'); process.exit(5); console.log('not');

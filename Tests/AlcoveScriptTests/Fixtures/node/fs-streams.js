@@ -1,0 +1,1 @@
+const fs=require('fs');const w=fs.createWriteStream('out.txt'); w.write('one\n'); w.end('two\n'); w.on('finish',()=>{const r=fs.createReadStream('out.txt','utf8'); r.on('data',d=>console.log('data',d)); r.on('end',()=>{console.log('end'); fs.unlinkSync('out.txt')})});

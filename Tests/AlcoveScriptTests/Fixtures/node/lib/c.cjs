@@ -1,0 +1,1 @@
+module.exports={cjs:true, f(){return 1}}; exports.never=1;

@@ -1,0 +1,1 @@
+import {a} from './cyc1.mjs'; export function b(){return 'b'+a()}

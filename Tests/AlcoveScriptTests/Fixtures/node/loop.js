@@ -1,0 +1,12 @@
+setTimeout(() => console.log('t0'), 0); setTimeout(() => console.log('t400'), 400);
+Promise.resolve().then(() => console.log('p1')).then(() => console.log('p2'));
+process.nextTick(() => console.log('tick')); queueMicrotask(() => console.log('micro')); console.log('sync');
+process.nextTick((a, b) => console.log('tick2', a, b), 1, 2);
+(async () => { console.log('async start'); await null; console.log('after await'); process.nextTick(() => console.log('tick in async')); await 1; console.log('after 2'); })();
+setTimeout(() => { console.log('T1'); Promise.resolve().then(() => console.log('T1p')); process.nextTick(() => console.log('T1tick')); }, 800);
+setTimeout(() => console.log('T2'), 800);
+let n = 0; const again = setInterval(() => { console.log('again', ++n); if (n === 3) clearInterval(again); }, 50);
+setTimeout(() => { setImmediate(() => console.log('immediate')); setTimeout(() => console.log('late'), 200); }, 1200);
+process.on('exit', (code) => console.log('exit', code)); process.on('beforeExit', () => console.log('before'));
+const never = setTimeout(() => console.log('never'), 5); clearTimeout(never);
+setTimeout((a) => console.log(a), 1, 'arg'); setTimeout(() => console.log('unheld'), 100000).unref();

@@ -1,0 +1,16 @@
+import csv, glob, gzip, io, os, pathlib, pickle, shutil, sqlite3, tarfile, tempfile, zipfile
+os.makedirs("d/e"); pathlib.Path("d/a.txt").write_text("one\ntwo\n"); print(open("d/a.txt").readlines(), sorted(os.listdir("d")))
+with open("d/t.csv", "w", newline="") as file: csv.writer(file).writerows([["a", "b"], [1, "x,y"]])
+print(list(csv.DictReader(open("d/t.csv"))))
+base = sqlite3.connect("d/base.db"); base.execute("create table t (a, b)"); base.executemany("insert into t values (?, ?)", [(1, "x"), (2, "y")]); base.commit(); print(base.execute("select sum(a), max(b) from t").fetchone()); base.close()
+with gzip.open("d/z.gz", "wt") as file: file.write("packed")
+print(gzip.open("d/z.gz", "rt").read()); shutil.copytree("d", "copy"); print(sorted(glob.glob("copy/*")))
+with zipfile.ZipFile("a.zip", "w") as archive: archive.write("d/a.txt")
+print(zipfile.ZipFile("a.zip").namelist(), zipfile.ZipFile("a.zip").read("d/a.txt"))
+with tarfile.open("a.tar.gz", "w:gz") as archive: archive.add("d")
+print(sorted(tarfile.open("a.tar.gz").getnames())); os.rename("d/a.txt", "d/b.txt"); os.symlink("b.txt", "d/l"); print(os.readlink("d/l"), os.path.islink("d/l"), open("d/l").read())
+print(pickle.loads(pickle.dumps({"a": [1]})), os.path.getsize("d/b.txt"), os.stat("d").st_mode & 0o777 > 0, pathlib.Path("d").is_dir()); shutil.rmtree("d"); print(os.path.exists("d"))
+with tempfile.TemporaryDirectory() as folder: open(os.path.join(folder, "x"), "w").close(); print(os.listdir(folder))
+for bad in [lambda: open("nope"), lambda: os.listdir("nope"), lambda: os.rmdir("copy"), lambda: open("copy"), lambda: os.mkdir("copy")]:
+    try: bad()
+    except OSError as error: print(type(error).__name__, error.errno, error)
