@@ -30,7 +30,7 @@ package struct InProcessScripts: ScriptRunner {
         case .javascript:
             let isStarted = startThread(name: "javascript", stackBytes: 64 << 20) {
                 let paths = ConfinedPaths(workspace: place.workspace, readOnly: place.readOnly)
-                running.finish(JavaScriptProgram(request, paths: paths, streams: copies, stop: running.stop).run())
+                running.finish(JavaScriptProgram(paths: paths, streams: copies, stop: running.stop).run(request))
             }
             if !isStarted { throw .noResources(cause: "the system has no thread to give") }
         }

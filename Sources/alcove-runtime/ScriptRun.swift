@@ -30,30 +30,57 @@ enum ScriptRun {
     }
 
     static func run(_ request: ScriptRequest) -> Never {
-        if chdir(request.folder) != 0 { fail("\(request.folder): \(Platform.describe(errno: errno))") }
-        let limits = request.limits
-        let seconds = UInt64(min(limits.seconds, 1e7).rounded(.up)) * UInt64(Platform.processorCount) + 1
-        // JavaScriptCore reserves 70 GB of writable memory at its start. Its programs are only watched (`Waiting`).
-        let memory = request.language == .javascript ? 0 : request.residentBytes
-        let code = alcove_confine_run(seconds, memory, limits.fileBytes, request.allowsNetwork ? 1 : 0)
-        guard code == 0 else { fail("the limits of a run cannot be set (\(Platform.describe(errno: code)))") }
+        confine(request)
         switch request.language {
-        case .javascript: javaScript(request)
+        case .javascript: onEnginesThread { javaScript().run(request) }
         case .python: python(request)
         }
     }
 
-    private static func javaScript(_ request: ScriptRequest) -> Never {
-        signal(SIGPIPE, SIG_IGN)
-        // The engine asks for the ends of a thread's stack, and those of the first are only told in /proc.
-        let isStarted = startThread(name: "javascript", stackBytes: 64 << 20) {
-            let program = JavaScriptProgram(
-                request, paths: ConfinedPaths(workspace: place.workspace, readOnly: place.readOnly),
-                streams: [0, 1, 2], exit: { status in _exit(status) })
-            _exit(program.run())
+    /// Gets a JavaScript engine ready, then waits for what it is to run.
+    ///
+    /// - Parameter socket: Brings the three streams and the request; it ends when none will come.
+    static func wait(at socket: Int32, allowsNetwork: Bool) -> Never {
+        // Before the engine has threads: each has the filter of the one that started it. The limits follow.
+        guard alcove_confine_run(10_000_000, 0, .max, allowsNetwork ? 1 : 0) == 0 else { _exit(126) }
+        onEnginesThread {
+            let program = javaScript()
+            guard (try? program.prepare()) != nil else { return 70 }
+            var descriptors = [Int32](repeating: -1, count: 8)
+            guard alcove_receive_descriptors(socket, &descriptors, 8) == 4, let request = read(descriptors[3]) else {
+                return 0
+            }
+            for number in 0..<3 { dup2(descriptors[number], Int32(number)) }
+            for descriptor in descriptors.prefix(4) { close(descriptor) }
+            close(socket)
+            confine(request)
+            return program.run(request)
         }
-        guard isStarted else { fail("there is no memory for a thread") }
+    }
+
+    private static func confine(_ request: ScriptRequest) {
+        if chdir(request.folder) != 0 { fail("\(request.folder): \(Platform.describe(errno: errno))") }
+        let limits = request.limits
+        let seconds = UInt64(min(limits.seconds, 1e6).rounded(.up)) * UInt64(Platform.processorCount) + 1
+        // JavaScriptCore reserves 70 GB of writable memory at its start. Its programs are only watched (`Waiting`).
+        let memory = request.language == .javascript ? 0 : request.residentBytes
+        let code = alcove_confine_run(seconds, memory, limits.fileBytes, request.allowsNetwork ? 1 : 0)
+        guard code == 0 else { fail("the limits of a run cannot be set (\(Platform.describe(errno: code)))") }
+    }
+
+    /// The engine asks for the ends of a thread's stack, and those of the first are only told in /proc.
+    private static func onEnginesThread(_ body: @escaping @Sendable () -> Int32) -> Never {
+        signal(SIGPIPE, SIG_IGN)
+        guard startThread(name: "javascript", stackBytes: 64 << 20, { _exit(body()) }) else {
+            fail("there is no memory for a thread")
+        }
         while true { pause() }
+    }
+
+    private static func javaScript() -> JavaScriptProgram {
+        JavaScriptProgram(
+            paths: ConfinedPaths(workspace: place.workspace, readOnly: place.readOnly), streams: [0, 1, 2],
+            exit: { status in _exit(status) })
     }
 
     private static func python(_ request: ScriptRequest) -> Never {

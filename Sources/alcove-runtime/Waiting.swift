@@ -11,6 +11,10 @@ struct Waiting {
     let control: Int32
     private var runs: [Run] = []
     private var isClosing = false
+    /// A copy with an engine that waits for the next JavaScript program.
+    private var spare: Spare?
+    /// Whether one is to be made when the descriptors of the last run are closed, with the network or without.
+    private var wantsSpare: Bool?
 
     private struct Run {
         let process: Int32
@@ -22,6 +26,20 @@ struct Waiting {
         var verdict: String?
 
         func close() { for descriptor in [end, socket, error] { AlcoveCore.close(descriptor) } }
+    }
+
+    private struct Spare {
+        let process: Int32
+        let end: Int32
+        let socket: Int32
+
+        func discard() {
+            close(socket)
+            close(end)
+            kill(process, SIGKILL)
+            var code: Int32 = 0
+            while waitpid(process, &code, 0) < 0, errno == EINTR {}
+        }
     }
 
     /// Milliseconds between two looks at how much memory the runs hold.
@@ -58,6 +76,8 @@ struct Waiting {
                 for run in runs { kill(run.process, SIGKILL) }
                 return
             }
+            if let allowsNetwork = wantsSpare { makeSpare(allowsNetwork: allowsNetwork) }
+            wantsSpare = nil
         }
     }
 
@@ -102,11 +122,21 @@ struct Waiting {
         guard count > 0 else { return false }
         defer { for descriptor in descriptors.prefix(count) where descriptor >= 0 { close(descriptor) } }
         guard count == 5, let request = ScriptRun.read(descriptors[3]) else { return true }
+        if request.language == .javascript, let spare {
+            self.spare = nil
+            if alcove_send_descriptors(spare.socket, descriptors, 4) == 0 {
+                close(spare.socket)
+                add(spare.process, end: spare.end, request, &descriptors)
+                wantsSpare = request.allowsNetwork
+                return true
+            }
+            spare.discard()
+        }
         ScriptRun.prepare(request.language)
         let process = ScriptRun.fork(request.language)
         if process == 0 {
             setpgid(0, 0)
-            for run in runs { run.close() }
+            closeOthers()
             for number in 0..<3 { dup2(descriptors[number], Int32(number)) }
             for descriptor in descriptors.prefix(count) { close(descriptor) }
             close(control)
@@ -118,12 +148,49 @@ struct Waiting {
             kill(process, SIGKILL)
             return true
         }
+        add(process, end: end, request, &descriptors)
+        if request.language == .javascript { wantsSpare = request.allowsNetwork }
+        return true
+    }
+
+    private mutating func add(
+        _ process: Int32, end: Int32, _ request: ScriptRequest, _ descriptors: inout [Int32]
+    ) {
         runs.append(
             Run(
                 process: process, end: end, socket: descriptors[4], error: descriptors[2],
                 residentBytes: request.residentBytes))
         descriptors[4] = -1
         descriptors[2] = -1
-        return true
+    }
+
+    private func closeOthers() {
+        for run in runs { run.close() }
+        if let spare {
+            close(spare.socket)
+            close(spare.end)
+        }
+    }
+
+    /// A copy for the program after this one. Whether the network is allowed is the same for all in a sandbox.
+    private mutating func makeSpare(allowsNetwork: Bool) {
+        var ends: [Int32] = [-1, -1]
+        guard spare == nil, alcove_socket_pair(&ends) == 0 else { return }
+        let process = alcove_fork()
+        if process == 0 {
+            setpgid(0, 0)
+            closeOthers()
+            close(ends[0])
+            close(control)
+            ScriptRun.wait(at: ends[1], allowsNetwork: allowsNetwork)
+        }
+        close(ends[1])
+        let end = process > 0 ? alcove_end_descriptor(process) : -1
+        guard end >= 0 else {
+            close(ends[0])
+            if process > 0 { kill(process, SIGKILL) }
+            return
+        }
+        spare = Spare(process: process, end: end, socket: ends[0])
     }
 }

@@ -9,13 +9,16 @@ internal import CJavaScriptCore
 /// The files of a program: what its `fs` asks, answered through `ConfinedPaths` and nothing else.
 final class JavaScriptFiles {
     private var paths: ConfinedPaths
-    private let limits: CommandLimits
+    private var limits = CommandLimits()
     private var open: [Int: ConfinedFile] = [:]
     private var nextNumber = 1
     private static let mostOpen = 512
 
-    init(_ paths: ConfinedPaths, limits: CommandLimits) {
-        self.paths = paths
+    init(_ paths: ConfinedPaths) { self.paths = paths }
+
+    /// Where a program begins, and what it may use.
+    func begin(in folder: String, limits: CommandLimits) {
+        paths.folder = folder
         self.limits = limits
     }
 

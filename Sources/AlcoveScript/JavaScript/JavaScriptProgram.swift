@@ -12,41 +12,51 @@ internal import CJavaScriptCore
 /// All files it touches go through `ConfinedPaths`; nothing else of the system can be reached from it. It blocks the
 /// thread it is run on, which should have 8 MB of stack or more.
 package final class JavaScriptProgram {
-    private let request: ScriptRequest
+    private var request = ScriptRequest(language: .javascript, arguments: [])
     private let machine = JavaScriptMachine()
     private let files: JavaScriptFiles
     private let streams: JavaScriptStreams
     private let stop: StopSignal
     /// Ends the process with a status, where one belongs to the program alone.
     private let exit: ((Int32) -> Never)?
-    private let deadline: UInt64
+    private var deadline = UInt64.max
     private var status: Int32?
+    /// The library, when it is loaded.
+    private var inside: JSValueRef?
 
     /// - Parameters:
     ///   - paths: What it may touch.
     ///   - streams: Descriptors of its standard input, output and error.
     ///   - exit: nil where the process goes on after the program.
     package init(
-        _ request: ScriptRequest, paths: ConfinedPaths, streams: [Int32], stop: StopSignal = StopSignal(),
-        exit: ((Int32) -> Never)? = nil
+        paths: ConfinedPaths, streams: [Int32], stop: StopSignal = StopSignal(), exit: ((Int32) -> Never)? = nil
     ) {
-        self.request = request
         self.stop = stop
         self.exit = exit
         var paths = paths
-        paths.folder = request.folder
         paths.names = .any
-        files = JavaScriptFiles(paths, limits: request.limits)
+        files = JavaScriptFiles(paths)
         self.streams = JavaScriptStreams(streams)
-        deadline = Platform.monotonicNanoseconds &+ UInt64(min(request.limits.seconds, 1e8) * 1e9)
     }
 
     private var shouldEnd: Bool { status != nil || stop.isSet || Platform.monotonicNanoseconds > deadline }
 
-    /// Runs to the end.
+    /// Does what every program needs before it is known which: some 10 ms.
+    package func prepare() throws {
+        guard inside == nil else { return }
+        let core = try JavaScriptProgram.load("core", machine)
+        inside = try machine.call(core, [host()])
+        if let inside { JSValueProtect(machine.context, inside) }
+        machine.onRejection(machine.property(inside, "rejected"))
+    }
+
+    /// Runs a program to its end. Only once: nothing that it left is put back.
     ///
     /// - Returns: The exit status; 124 when time was up and 130 when it was stopped.
-    package func run() -> Int32 {
+    package func run(_ request: ScriptRequest) -> Int32 {
+        self.request = request
+        deadline = Platform.monotonicNanoseconds &+ UInt64(min(request.limits.seconds, 1e8) * 1e9)
+        files.begin(in: request.folder, limits: request.limits)
         let words: JavaScriptCommandLine
         switch JavaScriptCommandLine.read(request.arguments) {
         case .success(let read): words = read
@@ -56,9 +66,7 @@ package final class JavaScriptProgram {
         }
         machine.watch { [unowned self] in shouldEnd }
         do {
-            let core = try machine.evaluate(JavaScriptProgram.library("core"), name: "node:core")
-            let inside = try machine.call(core, [host()])
-            machine.onRejection(machine.property(inside, "rejected"))
+            try prepare()
             try machine.call(machine.property(inside, "start"), [start(words)])
             loop(inside)
             if status == nil, !shouldEnd { try machine.call(machine.property(inside, "leave"), []) }
@@ -114,13 +122,12 @@ package final class JavaScriptProgram {
         return machine.make(members)
     }
 
-    private static func library(_ name: String) throws -> String {
+    private static func load(_ name: String, _ machine: JavaScriptMachine) throws -> JSValueRef? {
         var count = 0
-        guard let bytes = alcove_script_module(name, &count) else {
+        guard let source = alcove_script_module(name, &count) else {
             throw JavaScriptMachine.Fault(message: "there is no file \(name) in the library")
         }
-        let raw = UnsafeRawBufferPointer(start: bytes, count: count)
-        return String(decoding: raw, as: UTF8.self)
+        return try machine.evaluate(library: source, name: "node:\(name)")
     }
 
     // MARK: What the library asks of the host
@@ -132,7 +139,7 @@ package final class JavaScriptProgram {
             ("architecture", machine.make(JavaScriptProgram.processor)),
             (
                 "environment",
-                machine.function { [request] machine, _ in
+                machine.function { [unowned self] machine, _ in
                     machine.make(
                         request.environment.sorted { $0.key < $1.key }.map { ($0.key, machine.make($0.value)) })
                 }
@@ -142,8 +149,7 @@ package final class JavaScriptProgram {
             (
                 "library",
                 machine.function { machine, given in
-                    let name = machine.text(given[0])
-                    return try machine.evaluate(try JavaScriptProgram.library(name), name: "node:\(name)")
+                    try JavaScriptProgram.load(machine.text(given[0]), machine)
                 }
             ),
             (
@@ -172,7 +178,7 @@ package final class JavaScriptProgram {
             ),
             (
                 "memory",
-                machine.function { [request] machine, _ in
+                machine.function { [unowned self] machine, _ in
                     machine.make([
                         ("rss", machine.make(Double(Platform.residentBytes))),
                         ("total", machine.make(Double(request.limits.memoryBytes))),
@@ -182,7 +188,7 @@ package final class JavaScriptProgram {
             ),
             (
                 "refusal",
-                machine.function { [request] machine, given in
+                machine.function { [unowned self] machine, given in
                     let host = machine.text(given[0])
                     if request.allowsNetwork {
                         return machine.make("This node cannot fetch yet, though the network is on: python3 can.")

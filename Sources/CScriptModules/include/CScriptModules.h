@@ -3,7 +3,7 @@
 #define ALCOVE_SCRIPT_MODULES_H
 #include <stddef.h>
 
-/// The text of a file of the library, UTF-8 and not ended by a zero; NULL when there is none of that name.
+/// The text of a file of the library, UTF-8 and ended by a zero, which is not counted; NULL when there is none of that name.
 const char *alcove_script_module(const char *name, size_t *count);
 
 #endif

@@ -1,12 +1,13 @@
 // console
 (function (internal) {
 'use strict';
-const { host, formatWithOptions, inspect } = internal;
+const { host } = internal;
+const isPlain = (given) => given.every((one) => typeof one === 'string') && (given.length < 2 || !given[0].includes('%'));
 function makeConsole(out, err) {
     let indent = '';
     const counts = new Map(), times = new Map();
     const say = (write, given, options) => {
-        let text = formatWithOptions(options || {}, ...given);
+        let text = isPlain(given) ? given.join(' ') : internal.formatWithOptions(options || {}, ...given);
         if (indent) text = indent + text.replaceAll('\n', `\n${indent}`);
         write(text + '\n');
     };
@@ -17,7 +18,7 @@ function makeConsole(out, err) {
     const self = {
         log(...given) { say(out, given); },
         warn(...given) { say(err, given); },
-        dir(value, options) { say(out, [inspect(value, { customInspect: false, ...options })]); },
+        dir(value, options) { say(out, [internal.inspect(value, { customInspect: false, ...options })]); },
         time(label = 'default') { times.set(`${label}`, host.now()); },
         timeEnd(label = 'default') {
             if (!times.has(`${label}`)) return say(err, [`(node) Warning: No such label '${label}' for console.timeEnd()`]);
@@ -26,7 +27,7 @@ function makeConsole(out, err) {
         },
         timeLog(label = 'default', ...rest) { if (times.has(`${label}`)) say(out, [`${label}: ${spent(`${label}`)}`, ...rest]); },
         trace(...given) {
-            const probe = new Error(formatWithOptions({}, ...given));
+            const probe = new Error(internal.formatWithOptions({}, ...given));
             probe.name = 'Trace';
             say(err, [String(probe.stack).replace(/^Error/, 'Trace')]);
         },
@@ -59,7 +60,7 @@ function makeConsole(out, err) {
 }
 
 function tableOf(data, wanted) {
-    const shown = (value) => inspect(value, { maxArrayLength: 3, breakLength: Infinity, depth: value !== null && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length > 2 ? -1 : 0 });
+    const shown = (value) => internal.inspect(value, { maxArrayLength: 3, breakLength: Infinity, depth: value !== null && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length > 2 ? -1 : 0 });
     const isMap = data instanceof Map, isSet = data instanceof Set;
     const rows = isMap ? [...data].map(([key, value], index) => [index, value, key]) : isSet ? [...data].map((value, index) => [index, value]) : Object.keys(data).map((key) => [key, data[key]]);
     const head = isMap || isSet ? '(iteration index)' : '(index)';

@@ -113,6 +113,15 @@ internal.lazyGlobal = (name, make) => Object.defineProperty(globalThis, name, {
 internal.define = define;
 
 define(globalThis, 'global', globalThis);
-for (const name of ['inspect', 'shapes', 'console', 'timers', 'process', 'modules', 'library']) internal.load(name);
+// Showing values is a large part of the library, and a program that prints texts only does without.
+internal.custom = Symbol.for('nodejs.util.inspect.custom');
+for (const name of ['inspect', 'format', 'formatWithOptions', 'quoted', 'width', 'inspection', 'plain', 'shapes']) {
+    Object.defineProperty(internal, name, {
+        configurable: true,
+        get() { internal.load('inspect'); internal.load('shapes'); return internal[name]; },
+        set(value) { define(internal, name, value); },
+    });
+}
+for (const name of ['console', 'timers', 'process', 'modules', 'library']) internal.load(name);
 return internal;
 })

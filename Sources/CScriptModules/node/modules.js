@@ -145,6 +145,7 @@ Object.assign(internal, { resolve, notFound, requireFrom, loadFile, isModern, cl
 
 // ---- the program
 internal.start = (given) => {
+    internal.begin();
     const { process } = internal, path = internal.require('path');
     if (given.file !== undefined) {
         const full = path.resolve(given.file), found = asFile(full);

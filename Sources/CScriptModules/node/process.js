@@ -2,7 +2,14 @@
 (function (internal) {
 'use strict';
 const { host } = internal;
-const start = host.now();
+let start = host.now();
+const variables = {};
+// The program is known now; the library may have waited for it.
+internal.begin = () => {
+    start = host.now();
+    Object.assign(variables, host.environment());
+    internal.resetClock();
+};
 let emitter;
 const emits = () => emitter || (emitter = new (internal.require('events'))());
 const process = Object.create(Object.create({}, { constructor: { value: function process() {}, enumerable: false }, [Symbol.toStringTag]: { value: 'process' } }));
@@ -20,7 +27,7 @@ function hrtime(before) {
     return [seconds, nanoseconds];
 }
 hrtime.bigint = () => BigInt(Math.floor(host.now() * 1e6));
-const environment = new Proxy(host.environment(), {
+const environment = new Proxy(variables, {
     set(target, key, value) { target[key] = String(value); return true; },
     defineProperty(target, key, found) { return Reflect.defineProperty(target, key, { ...found, value: String(found.value) }); },
 });

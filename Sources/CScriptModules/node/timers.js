@@ -4,6 +4,7 @@
 const { host } = internal;
 // The loop's own time: it stands still while a program computes, so that timers keep their order.
 let loopTime = host.now(), phase = 'timers', isNewRound = true, batch = [];
+internal.resetClock = () => { loopTime = host.now(); };
 let nextId = 1, heap = [], immediates = [], ticks = [], isTicking = false;
 internal.readers = new Set();  // functions that want bytes of the standard input
 
@@ -33,7 +34,7 @@ class Timeout {
     refresh() { drop(this); this.schedule(); return this; }
     close() { drop(this); return this; }
     [Symbol.toPrimitive]() { return this.id; }
-    [internal.inspect.custom]() { return `Timeout { id: ${this.id}, delay: ${this.delay} }`; }
+    [internal.custom]() { return `Timeout { id: ${this.id}, delay: ${this.delay} }`; }
 }
 function drop(timer) {
     timer.isLive = false;
