@@ -76,8 +76,11 @@ struct Waiting {
                 for run in runs { kill(run.process, SIGKILL) }
                 return
             }
-            if let allowsNetwork = wantsSpare { makeSpare(allowsNetwork: allowsNetwork) }
-            wantsSpare = nil
+            // When nothing runs that it would slow down.
+            if runs.isEmpty, let allowsNetwork = wantsSpare {
+                makeSpare(allowsNetwork: allowsNetwork)
+                wantsSpare = nil
+            }
         }
     }
 

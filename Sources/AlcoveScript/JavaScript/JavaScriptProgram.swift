@@ -64,7 +64,8 @@ package final class JavaScriptProgram {
             _ = streams.write(answer.isFault ? 2 : 1, Array((answer.text + "\n").utf8))
             return end(answer.isFault ? 9 : 0)
         }
-        machine.watch { [unowned self] in shouldEnd }
+        // A process of its own is ended from outside; the watchdog would cost it a thread.
+        if exit == nil { machine.watch { [unowned self] in shouldEnd } }
         do {
             try prepare()
             try machine.call(machine.property(inside, "start"), [start(words)])

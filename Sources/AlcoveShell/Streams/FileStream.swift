@@ -79,7 +79,7 @@ final class HostStream: ByteSource, ByteSink, @unchecked Sendable {
                 if ahead.isEmpty {
                     // In slices, so that a stop is seen while nothing comes.
                     var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                    let ready = poll(&wait, 1, 50)
+                    let ready = poll(&wait, 1, 10)
                     if ready == 0 || (ready < 0 && errno == EINTR) { return nil }
                     ahead = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
                         count = max(0, AlcoveCore.read(descriptor, buffer.baseAddress, 1 << 16))
