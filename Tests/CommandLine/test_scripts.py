@@ -58,3 +58,17 @@ def test_only_the_switch_opens_the_network_to_python(alcove, tmp_path, range_ser
     assert ("over the wire" in done.stdout) == reached, done.stderr
     if not reached:
         assert 'the switch "Network" is off' in done.stderr
+
+
+def test_packages_that_came_with_alcove_can_be_imported(alcove, tmp_path):
+    code = (
+        "import openpyxl, docx, pptx, lxml.etree, PIL.Image\n"
+        "book = openpyxl.Workbook(); book.active.append([1, 'two']); book.save('a.xlsx')\n"
+        "print([cell.value for cell in openpyxl.load_workbook('a.xlsx').active[1]])\n"
+        "PIL.Image.new('RGB', (4, 4), 'red').save('a.png'); print(PIL.Image.open('a.png').size)"
+    )
+    done = alcove("python", "--root", tmp_path, "-c", code)
+    assert (done.returncode, done.stdout) == (0, "[1, 'two']\n(4, 4)\n"), done.stderr
+    assert (tmp_path / "a.xlsx").exists() and (tmp_path / "a.png").exists()
+    done = alcove("python", "--root", tmp_path, "-c", "import PIL; open(PIL.__file__, 'a')")
+    assert "can only be read" in done.stderr

@@ -48,7 +48,7 @@ enum AgentTools {
     static let scripts: (any ScriptRunner)? = {
         #if os(Linux)
         let resources = Resources()
-        return ScriptSandbox(program: resources.runtime)
+        return ScriptSandbox(program: resources.runtime, packages: MediaParts.packages)
         #else
         return nil
         #endif

@@ -36,8 +36,7 @@ enum MediaParts {
                     cause: "\(ConfinedMediaDecoder.python) is missing",
                     hint: "Install it with `sudo apt install python3`."))
         }
-        let packages = (8...20).map { "\(folder)/.deps/venv/lib/python3.\($0)/site-packages" }
-        guard let found = packages.first(where: { access($0 + "/pypdfium2", R_OK) == 0 }) else {
+        guard let found = packages(in: folder) else {
             return .failure(
                 Missing(
                     cause: "the Python packages that read it are not installed",
@@ -47,6 +46,15 @@ enum MediaParts {
         #else
         return .failure(Missing(cause: "there is nothing yet that reads it on this system", hint: nil))
         #endif
+    }
+
+    /// The Python packages that came with Alcove, where they are installed.
+    static var packages: String? { checkout.flatMap(packages(in:)) }
+
+    private static func packages(in folder: String) -> String? {
+        (8...20).map { "\(folder)/.deps/venv/lib/python3.\($0)/site-packages" }.first {
+            access($0 + "/pypdfium2", R_OK) == 0
+        }
     }
 
     /// The folder that holds `Native/media`: `$ALCOVE_MEDIA`, else one above the program.
