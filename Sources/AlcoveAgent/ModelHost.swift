@@ -67,6 +67,11 @@ package actor ModelHost {
         if case .loaded(_, let model) = state { model } else { nil }
     }
 
+    /// Says already that a file is being loaded, to whoever asks before its load has begun.
+    package func expect(_ path: String) {
+        if case .none = state { state = .loading(path: path, fraction: 0) }
+    }
+
     /// Loads a file in place of what is there; a load under way is cancelled first.
     ///
     /// A file that a look at it refuses costs nobody the model that answers.
@@ -79,6 +84,7 @@ package actor ModelHost {
         } catch {
             switch state {
             case .none, .failed: fail(error, path: path, generation: generation)
+            case .loading where job == nil: fail(error, path: path, generation: generation)
             case .loading, .loaded: break
             }
             throw error

@@ -69,6 +69,23 @@ struct ModelHostTests {
         guard case .loaded("good", _) = await host.state else { return #expect(Bool(false), "not loaded") }
     }
 
+    @Test func whatIsExpectedIsToldAsLoadingAndNeverStaysSo() async throws {
+        let fault = InputError(code: "x", message: "It is no model.")
+        let host = ModelHost(check: { path throws in if path == "bad" { throw fault } }) { path, _ in
+            Self.model(Log(), path)
+        }
+        await host.expect("bad")
+        guard case .loading("bad", 0) = await host.state else { return #expect(Bool(false), "not told") }
+        #expect(await host.settled() == nil)
+        await #expect(throws: fault) { try await host.load("bad") }
+        guard case .failed("bad", _) = await host.state else { return #expect(Bool(false), "not failed") }
+
+        await host.expect("good")
+        guard case .failed("bad", _) = await host.state else { return #expect(Bool(false), "a failure was hidden") }
+        try await host.load("good")
+        guard case .loaded("good", _) = await host.state else { return #expect(Bool(false), "not loaded") }
+    }
+
     private final class Log: Sendable {
         private let state = Mutex([String]())
         var lines: [String] { state.withLock { $0 } }

@@ -17,6 +17,8 @@ CAPITAL = [{"role": "user", "content": "What is the capital of France? Answer in
 
 def test_a_message_is_answered_and_kept(serve, model):
     host = serve("--port", 0, "--model", model).wait()
+    # From the first moment the page need not say that there is no model.
+    assert host.json("/api/agent/engine")[1]["model"]["state"] in ("Loading", "Loaded")
     assert host.wait_for_model()["state"] == "Loaded"
     session = host.session()
 

@@ -126,6 +126,8 @@ enum ServeCommand {
                 do { try await repair.returnToForeground() } catch { log.write("repair: \(error)") }
             }
         }
+        let hasFirst = script == nil && remote == nil && !invocation.has("--no-model")
+        if hasFirst, let path = firstModel(named, library: library, board: board) { await model.expect(path) }
         announce(access.entryURL(port: bound), database: database, resources: resources)
         if invocation.has("--open") { Browser.open(access.entryURL(port: bound)) }
 
@@ -189,12 +191,16 @@ enum ServeCommand {
         Terminal.line("Alcove is at \(url)")
     }
 
+    /// The file to load first, if there is any. A model that was chosen and is gone is no reason to have none.
+    private static func firstModel(_ named: String?, library: ModelLibrary, board: SettingsBoard) -> String? {
+        let chosen = board.current.selectedModelID.flatMap { try? library.path(named: $0) }
+        return named ?? chosen ?? library.starter?.path
+    }
+
     private static func loadFirstModel(
         _ named: String?, library: ModelLibrary, loader: ModelLoader, model: ModelHost, board: SettingsBoard
     ) async {
-        // A model that was chosen and is gone is no reason to have none.
-        let chosen = board.current.selectedModelID.flatMap { try? library.path(named: $0) }
-        guard let path = named ?? chosen ?? library.starter?.path else {
+        guard let path = firstModel(named, library: library, board: board) else {
             Terminal.notice(
                 "There is no model yet. Put a GGUF file into \(library.folders.models), or run `make bootstrap` in the "
                     + "checkout for the starter model.")
