@@ -42,6 +42,9 @@ edit(
     ('        GGML_ABORT("Failed to connect to %s\\n", endpoint.c_str());\n    }\n    if (!negotiate_hello(sock)) {',
      "        lose();\n    } else if (!negotiate_hello(sock)) {", 1),
     ('        GGML_ABORT("RPC handshake failed for %s\\n", endpoint.c_str());', "        lose();", 1),
+    # A lost connection is not taken up again, even while a model that is given up still holds it.
+    ("        if (auto dispatcher = it->second.lock()) {\n            return dispatcher;",
+     "        if (auto dispatcher = it->second.lock(); dispatcher && !dispatcher->lost) {\n            return dispatcher;", 1),
     # What is asked of a lost one.
     ("bool status = send_rpc_cmd(sock, msg_ptr->cmd,", "bool status = !lost && send_rpc_cmd(sock, msg_ptr->cmd,", 2),
     (f"                {abort}\n", "                if (!status) { lose(); if (msg_ptr->output) { memset(msg_ptr->output, 0, msg_ptr->output_size); } }\n", 2),

@@ -17,6 +17,8 @@ public enum EngineError: UserFacingError, Equatable {
     case decodeFailed(status: Int32, reason: String)
     /// One of the workers that compute the model has gone, or was too slow.
     case workerLost(names: String)
+    /// The workers answer and do not take the model.
+    case workersRefused(names: String, reason: String)
     case unloaded
     /// An encoder: it makes vectors and no words.
     case cannotWrite
@@ -53,6 +55,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .emptyPrompt: "prompt_empty"
         case .decodeFailed: "decode_failed"
         case .workerLost: "worker_lost"
+        case .workersRefused: "worker_refused"
         case .unloaded: "model_unloaded"
         case .cannotWrite: "model_cannot_write"
         case .noEmbeddings, .ranksOnly: "model_cannot_embed"
@@ -86,6 +89,8 @@ public enum EngineError: UserFacingError, Equatable {
         case .emptyPrompt: "The prompt is empty."
         case .decodeFailed(let status, let reason): "The model stopped computing (status \(status)): \(reason)."
         case .workerLost(let names): "A worker has gone while it computed (\(names))."
+        case .workersRefused(let names, let reason):
+            "The model could not be put on the workers \(names): \(reason)."
         case .unloaded: "The model was unloaded."
         case .cannotWrite: "The loaded model turns texts into vectors and cannot write."
         case .noEmbeddings(let model):
@@ -115,7 +120,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .promptTooLong, .emptyPrompt: .request
         case .cannotWrite, .noEmbeddings, .ranksOnly, .emptyInput, .inputTooLong: .request
         case .loadCancelled, .unloaded: .busy
-        case .decodeFailed, .quantizeFailed, .workerLost: .host
+        case .decodeFailed, .quantizeFailed, .workerLost, .workersRefused: .host
         }
     }
 
@@ -141,6 +146,7 @@ public enum EngineError: UserFacingError, Equatable {
         case .contextFailed: "Choose a smaller --context, or a smaller model."
         case .promptTooLong:
             "Begin a new chat, shorten the message, or give the model a larger context (Settings, or --context)."
+        case .workersRefused: "Add a worker, give them more memory, or choose a smaller model."
         case .workerLost: "Start it again with `alcove worker`, and load the model again."
         case .decodeFailed: "Load the model again; if it happens again, choose another file."
         case .crashedBefore: "Choose it again to try once more, or choose another model."

@@ -30,11 +30,20 @@ final class ModelHandle: @unchecked Sendable {
             return Unmanaged<ProgressReporter>.fromOpaque(reporter).takeUnretainedValue().pass(value)
         }
         let loaded = withExtendedLifetime(reporter) {
-            workers?.load(parameters) { llama_model_load_from_file(path, $0) }
-                ?? llama_model_load_from_file(path, parameters)
+            // Never here in place of there: it may not fit, and the page would tell something else.
+            if let workers {
+                workers.load(parameters) { llama_model_load_from_file(path, $0) }
+            } else {
+                llama_model_load_from_file(path, parameters)
+            }
         }
         guard let loaded else {
             if reporter.stopped.load(ordering: .relaxed) { throw .loadCancelled(path: path) }
+            if let loss = workers?.loss { throw loss }
+            if let workers {
+                throw .workersRefused(
+                    names: workers.names, reason: LlamaLibrary.takeLastError() ?? "the library does not say why")
+            }
             throw .loadFailed(path: path, reason: LlamaLibrary.takeLastError() ?? "the library does not say why")
         }
         raw = loaded

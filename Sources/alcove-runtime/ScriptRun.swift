@@ -60,6 +60,11 @@ enum ScriptRun {
 
     private static func confine(_ request: ScriptRequest) {
         if chdir(request.folder) != 0 { fail("\(request.folder): \(Platform.describe(errno: errno))") }
+        // Before an engine asks for the first time; this process is the run's own.
+        if let zone = request.environment["TZ"] {
+            setenv("TZ", zone, 1)
+            tzset()
+        }
         let limits = request.limits
         let seconds = UInt64(min(limits.seconds, 1e6).rounded(.up)) * UInt64(Platform.processorCount) + 1
         // JavaScriptCore reserves 70 GB of writable memory at its start. Its programs are only watched (`Waiting`).

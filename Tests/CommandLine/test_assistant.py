@@ -258,3 +258,20 @@ def test_rank(alcove):
     assert answers[2]["code"] == "no_query" and answers[3]["code"] == "bad_document"
     assert answers[4]["hits"] == [] and [hit["id"] for hit in answers[5]["hits"]] == [0]
     assert "error" in answers[6] and len(answers) == 7
+
+
+def test_an_unreadable_store_is_told_on_the_terminal(alcove, root):
+    root.mkdir()
+    (root / "alcove.db").write_bytes(bytes(range(256)) * 32)
+    result = alcove("tasks", "list", "--root", root)
+    assert "alcove.db.unreadable-" in result.stderr, result
+    assert list(root.glob("alcove.db.unreadable-*"))
+
+
+def test_nobodys_words_steer_the_terminal(alcove, root):
+    alcove("tasks", "add", "a\x1b[31mred \u202eflip", "--root", root)
+    listed = alcove("tasks", "list", "--root", root).stdout
+    assert "\x1b" not in listed and "\u202e" not in listed
+    assert "‹U+001B escape›" in listed and "‹U+202E right-to-left override›" in listed
+    asked = alcove("tasks", "delete", "red", "--root", root)
+    assert "\x1b" not in asked.stderr + asked.stdout and "U+001B" in asked.stderr

@@ -1,5 +1,6 @@
 """alcove python and alcove node: the real program, a real folder."""
 
+import os
 import subprocess
 import time
 
@@ -35,7 +36,7 @@ def test_output_comes_as_it_is_written(tmp_path):
     start = time.monotonic()
     assert process.stdout.readline() == "first\n"
     process.terminate()
-    assert process.wait(20) == 137
+    assert process.wait(20) == 130
     assert time.monotonic() - start < 20
 
 
@@ -72,3 +73,16 @@ def test_packages_that_came_with_alcove_can_be_imported(alcove, tmp_path):
     assert (tmp_path / "a.xlsx").exists() and (tmp_path / "a.png").exists()
     done = alcove("python", "--root", tmp_path, "-c", "import PIL; open(PIL.__file__, 'a')")
     assert "can only be read" in done.stderr
+
+
+def test_the_time_zone_reaches_programs(tmp_path):
+    for words, expected in [
+        (["python", "-c", "import time; print(time.ctime(0))"], "Thu Jan  1 01:00:00 1970"),
+        (["node", "-p", "new Date(0).getHours()"], "1"),
+        (["sh", "-c", "python3 -c 'import time; print(time.ctime(0))'"], "Thu Jan  1 01:00:00 1970"),
+        (["sh", "-c", "TZ=Asia/Tokyo node -p 'new Date(0).getHours()'"], "9"),
+    ]:
+        result = subprocess.run(
+            [PROGRAM, words[0], "--root", str(tmp_path), *words[1:]], capture_output=True, text=True, timeout=60,
+            env={**os.environ, "TZ": "Europe/Berlin"})
+        assert result.stdout.strip() == expected, (words, result)

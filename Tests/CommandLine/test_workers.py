@@ -19,9 +19,9 @@ QUESTION = "Tell me a long story about a fisherman and the sea."
 class Worker:
     """A running `alcove worker`."""
 
-    def __init__(self, address="127.0.0.1:0"):
+    def __init__(self, address="127.0.0.1:0", before=()):
         self.process = subprocess.Popen(
-            [PROGRAM, "worker", "--listen", address, "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            [*before, PROGRAM, "worker", "--listen", address, "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         assert line.startswith("The worker at 127.0.0.1:"), line + self.process.stderr.read()
         self.address = line.split()[3]
@@ -49,8 +49,8 @@ class Worker:
 def worker():
     workers = []
 
-    def start(*words):
-        workers.append(Worker(*words))
+    def start(*words, **rest):
+        workers.append(Worker(*words, **rest))
         return workers[-1]
 
     yield start
@@ -126,6 +126,8 @@ def test_a_worker_that_breaks_is_started_again_and_the_answer_goes_on(serve, wor
     assert "done" in frames[-1], frames[-1]
     assert host.process.poll() is None
     assert answer(host, maxTokens=120)[0] == expected
+    # The new process has the layers, and not the host in its place.
+    assert one.held > 80e6, one.held
     assert "signal 9" in one.process.stderr.readline()
 
 
@@ -167,6 +169,15 @@ def test_a_worker_that_hangs_is_given_up(serve, worker, model, tmp_path):
 def test_two_ways_to_compute_elsewhere_are_refused(alcove):
     result = alcove("ask", "Hi", "--rpc", "127.0.0.1:1", "--engine", "openai", "--endpoint", "http://127.0.0.1:1")
     assert result.returncode == 64 and "two ways to compute elsewhere" in result.stderr, result
+
+
+def test_a_worker_without_room_is_told_and_nothing_is_loaded_here(serve, worker, model, tmp_path):
+    one = worker(before=["prlimit", "--data=120000000"])
+    host = rpc_host(serve, model, one, folder=tmp_path / "far")
+    loaded = host.wait_for_model()
+    assert loaded["state"] == "Failed" and one.address in loaded["error"], loaded
+    status = Path(f"/proc/{host.process.pid}/status").read_text()
+    assert 1024 * int(status.split("RssAnon:")[1].split()[0]) < 120e6
 
 
 @pytest.mark.parametrize("words, sentence", [

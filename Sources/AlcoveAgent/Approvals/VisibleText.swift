@@ -18,6 +18,21 @@ package enum VisibleText {
         return markMixedWords(out)
     }
 
+    /// The same for a terminal's lines: what would move, colour or turn around what stands there is spelled out, and the rest,
+    /// line ends and tabs too, is left as it is.
+    package static func forTerminal(_ text: String) -> String {
+        var out = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x09, 0x0A: out.unicodeScalars.append(scalar)
+            case 0x00..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069:
+                out += mark(scalar, hidden(scalar) ?? "control")
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+
     private static func mark(_ scalar: Unicode.Scalar, _ name: String) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         return "‹U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits) \(name)›"

@@ -53,6 +53,8 @@ struct WorkerDevices {
 
     /// Why what was computed since is worth nothing; nil as long as every worker has answered.
     var loss: EngineError? {
-        alcove_rpc_lost() == lostBefore ? nil : .workerLost(names: workers.map(\.name).joined(separator: ", "))
+        alcove_rpc_lost() == lostBefore ? nil : .workerLost(names: names)
     }
+
+    var names: String { workers.map(\.name).joined(separator: ", ") }
 }

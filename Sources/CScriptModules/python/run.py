@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import traceback
 import types
 
@@ -204,6 +205,7 @@ def run(text):
     make_streams(wish["streams"])
     os.environ.clear()
     os.environ.update(wish["environment"])
+    time.tzset()
     os.chdir(wish["folder"])
     tempfile.tempdir = None
     path, modules = list(sys.path), dict(sys.modules)

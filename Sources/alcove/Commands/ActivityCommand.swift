@@ -29,17 +29,17 @@ enum ActivityCommand {
             }
             let id = try host.send("GET", "/api/agent/runs/\(try checked(name))")["id"]?.string ?? ""
             let answer = try host.send("POST", "/api/agent/turns/\(id)/stop", [:])
-            Terminal.line(answer["stopped"]?.bool ?? false ? "Stopped \(id.prefix(8))." : "It had ended already.")
+            Terminal.shown(answer["stopped"]?.bool ?? false ? "Stopped \(id.prefix(8))." : "It had ended already.")
             return .success
         }
         let isJSON = invocation.has("--json")
         if let name {
             let run = try await one(try checked(name), host, folders)
-            if isJSON { Terminal.line(run.text(.indented)) } else { ActivityText.show(whole: run) }
+            if isJSON { Terminal.shown(run.text(.indented)) } else { ActivityText.show(whole: run) }
             return .success
         }
         let runs = try await list(limit, host, folders)
-        if isJSON { Terminal.line(JSONValue.array(runs).text(.indented)) } else { ActivityText.show(runs) }
+        if isJSON { Terminal.shown(JSONValue.array(runs).text(.indented)) } else { ActivityText.show(runs) }
         return .success
     }
 
@@ -65,7 +65,7 @@ enum ActivityCommand {
     private static func reading<Value: Sendable>(
         _ folders: Folders, _ body: (TurnLog) async throws -> Value
     ) async throws -> Value {
-        let database = try await Database.open(folder: folders.root)
+        let database = try await Database.openTold(folder: folders.root)
         do {
             let value = try await body(TurnLog(database))
             await database.close()
@@ -93,13 +93,13 @@ enum ActivityCommand {
 /// Runs in words.
 enum ActivityText {
     static func show(_ runs: [JSONValue]) {
-        if runs.isEmpty { return Terminal.line("Nothing has been done yet.") }
+        if runs.isEmpty { return Terminal.shown("Nothing has been done yet.") }
         var day = ""
         for run in runs {
             let started = run["startedAt"]?.string ?? ""
             if started.prefix(10) != day {
                 day = String(started.prefix(10))
-                Terminal.line(day)
+                Terminal.shown(day)
             }
             show(head: run, started)
             for receipt in run["receipts"]?.array ?? [] { show(receipt: receipt) }
@@ -110,21 +110,21 @@ enum ActivityText {
         show(head: run, run["startedAt"]?.string ?? "")
         let counters = run["counters"] ?? [:]
         let numbers = ["rounds", "calls", "succeeded", "failed", "asked", "allowed", "promptTokens", "answerTokens"]
-        Terminal.line(
+        Terminal.shown(
             "  " + numbers.map { "\($0) \(counters[$0]?.int ?? 0)" }.joined(separator: ", ")
                 + ", seconds \(counters["seconds"]?.text() ?? "0")")
         if let phase = run["phase"]?.string {
-            Terminal.line("  phase \(phase)" + (run["activeTool"]?.string.map { ", in \($0)" } ?? ""))
+            Terminal.shown("  phase \(phase)" + (run["activeTool"]?.string.map { ", in \($0)" } ?? ""))
         }
         for moment in run["timeline"]?.array ?? [] {
             let words = [
                 moment["what"]?.string, moment["tool"]?.string, moment["ok"]?.bool.map { $0 ? "ok" : "failed" },
                 moment["text"]?.string,
             ]
-            Terminal.line("  \(time(moment["at"])) " + words.compactMap { $0 }.joined(separator: " "))
+            Terminal.shown("  \(time(moment["at"])) " + words.compactMap { $0 }.joined(separator: " "))
         }
         for failure in run["failures"]?.array ?? [] {
-            Terminal.line(
+            Terminal.shown(
                 "  failed: \(failure["tool"]?.string ?? "") (\(failure["failure"]?.string ?? "")): \(failure["text"]?.string ?? "")"
             )
         }
@@ -133,14 +133,14 @@ enum ActivityText {
 
     private static func show(head run: JSONValue, _ started: String) {
         let why = run["reason"]?.string.map { ": \($0)" } ?? ""
-        Terminal.line(
+        Terminal.shown(
             "  \(started.dropFirst(11).prefix(8)) \(run["profile"]?.string ?? "") \(run["state"]?.string ?? "")\(why) (\((run["id"]?.string ?? "").prefix(8)))"
         )
     }
 
     private static func show(receipt: JSONValue) {
         let words = ["outcome", "tool", "arguments"].compactMap { receipt[$0]?.string }
-        Terminal.line("    " + words.joined(separator: " "))
+        Terminal.shown("    " + words.joined(separator: " "))
     }
 
     private static func time(_ at: JSONValue?) -> String { String((at?.string ?? "").dropFirst(11).prefix(12)) }

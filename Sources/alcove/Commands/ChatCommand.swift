@@ -94,7 +94,7 @@ struct TerminalChat: Sendable {
     static func open(_ folders: Folders, isWanted: Bool) async -> TerminalChat? {
         guard isWanted else { return nil }
         do {
-            let database = try await Database.open(folder: folders.root)
+            let database = try await Database.openTold(folder: folders.root)
             let chats = ChatStore(database)
             return TerminalChat(database: database, chats: chats, id: try await chats.create().id)
         } catch {

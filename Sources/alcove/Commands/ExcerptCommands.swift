@@ -10,14 +10,14 @@ enum ExcerptCommands {
         run: { invocation in
             let found = try await using(invocation) { try await $0.read { try RetainedExcerpt.all(in: $0) } }
             if invocation.has("--json") {
-                Terminal.line(JSONValue.array(found.map(\.json)).text(.indented))
+                Terminal.shown(JSONValue.array(found.map(\.json)).text(.indented))
             } else if found.isEmpty {
-                Terminal.line("No handoff holds words of a chat.")
+                Terminal.shown("No handoff holds words of a chat.")
             }
             if invocation.has("--json") { return .success }
             for one in found {
                 let gone = one.hasChat ? "" : ", whose chat is gone"
-                Terminal.line(
+                Terminal.shown(
                     "\(one.title) (\(one.handoff.text.prefix(8))), \(one.excerpt.role)\(gone): \(one.excerpt.text)")
             }
             return .success
@@ -36,14 +36,14 @@ enum ExcerptCommands {
                 }
                 return (item.title, removed)
             }
-            Terminal.line("Removed \(removed) copied \(removed == 1 ? "message" : "messages") from \"\(title)\".")
+            Terminal.shown("Removed \(removed) copied \(removed == 1 ? "message" : "messages") from \"\(title)\".")
             return .success
         })
 
     private static func using<Value: Sendable>(
         _ invocation: Invocation, _ body: (Database) async throws -> Value
     ) async throws -> Value {
-        let database = try await Database.open(folder: Folders(root: invocation.text("--root")).root)
+        let database = try await Database.openTold(folder: Folders(root: invocation.text("--root")).root)
         do {
             let value = try await body(database)
             await database.close()

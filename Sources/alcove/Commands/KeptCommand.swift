@@ -38,7 +38,7 @@ enum KeptCommands {
             run: { invocation in
                 let step = try make(invocation, invocation.arguments.first ?? "")
                 let folders = Folders(root: invocation.text("--root"))
-                let database = try await Database.open(folder: folders.root)
+                let database = try await Database.openTold(folder: folders.root)
                 do {
                     try await show(
                         step, isJSON: invocation.has("--json"), hasConsent: invocation.has("--yes"), in: database)
@@ -61,13 +61,13 @@ enum KeptCommands {
         let preview = try await action.preview(step.tool, step.arguments)
         if let preview, !hasConsent { try await consent(to: preview) }
         let words = try await action.run(step.tool, step.arguments, preview: preview)
-        guard isJSON else { return Terminal.line(words) }
+        guard isJSON else { return Terminal.line(VisibleText.forTerminal(words)) }
         Terminal.line(try await json(step.shown, words, meant, in: database).text(.indented))
     }
 
     /// Shows what would be done, and goes on only after a yes.
     private static func consent(to preview: String) async throws {
-        Terminal.notice(preview)
+        Terminal.notice(VisibleText.forTerminal(preview))
         guard Terminal.inputIsTerminal else {
             throw UsageError("Nobody is here to agree, so nothing was deleted.", hint: "--yes agrees beforehand.")
         }

@@ -54,7 +54,7 @@ enum RunCommand {
             loaded = try await TerminalLoading.load(
                 path, with: try CommonOptions.loader(invocation, folders: nil, resources: resources))
         }
-        let database = try await Database.open(folder: folders.root)
+        let database = try await Database.openTold(folder: folders.root)
         // What was set on the page holds here too.
         let board = SettingsBoard(SettingsStore(database))
         try await board.restore()

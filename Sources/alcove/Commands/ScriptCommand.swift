@@ -46,8 +46,14 @@ enum ScriptCommand {
         request.limits.seconds = 86_400
         request.allowsNetwork = invocation.has(network.name)
         let running = try runner.start(request, in: ScriptPlace(workspace: root), streams: [0, 1, 2])
-        Signals.handle { signal in if signal != SIGCONT { running.kill() } }
-        exit(try running.wait())
+        let interrupted = StopSignal()
+        Signals.handle { signal in
+            if [SIGCONT, SIGUSR1, SIGUSR2].contains(signal) { return }
+            interrupted.set()
+            running.kill()
+        }
+        let status = try running.wait()
+        exit(interrupted.isSet ? ExitCode.interrupted.rawValue : status)
     }
 
     /// The folder that `--root` names.

@@ -24,12 +24,12 @@ enum SettingsCommand {
         let change: JSONObject? = words.count > 1 ? [words[0]: value(words[1])] : nil
         let settings = try await settings(folders, change)
         if let name = words.first {
-            Terminal.line(shown(settings[name] ?? .null, isJSON: invocation.has("--json")))
+            Terminal.shown(shown(settings[name] ?? .null, isJSON: invocation.has("--json")))
         } else if invocation.has("--json") {
-            Terminal.line(JSONValue.object(settings).text(.indented))
+            Terminal.shown(JSONValue.object(settings).text(.indented))
         } else {
             for key in SettingKey.allCases {
-                Terminal.line("\(key.rawValue) = \((settings[key.rawValue] ?? .null).text()) (\(key.takesEffect))")
+                Terminal.shown("\(key.rawValue) = \((settings[key.rawValue] ?? .null).text()) (\(key.takesEffect))")
             }
         }
         return .success
@@ -41,7 +41,7 @@ enum SettingsCommand {
                 change == nil ? "GET" : "PATCH", "/api/agent/settings", change.map { .object($0) })
             return answer.object ?? JSONObject()
         }
-        let database = try await Database.open(folder: folders.root)
+        let database = try await Database.openTold(folder: folders.root)
         do {
             let board = SettingsBoard(SettingsStore(database))
             try await board.restore()
