@@ -55,6 +55,25 @@ import Testing
         #expect(piped.output == "x\n")
     }
 
+    /// As Node has drawn them since version 20; the one that is compared with may be older.
+    @Test(arguments: SandboxHere.ways) func aTableIsDrawn(_ way: ScriptTrial.Way) throws {
+        let folder = ScratchFolder()
+        let code = "console.table([{a: 1, b: 'x'}, {a: 2, c: true}])"
+
+        let run = try ScriptTrial.run(way, .javascript, ["-e", code], in: folder.path)
+
+        #expect(
+            run.output == """
+                ┌─────────┬───┬─────┬──────┐
+                │ (index) │ a │ b   │ c    │
+                ├─────────┼───┼─────┼──────┤
+                │ 0       │ 1 │ 'x' │      │
+                │ 1       │ 2 │     │ true │
+                └─────────┴───┴─────┴──────┘
+
+                """)
+    }
+
     @Test(arguments: SandboxHere.ways) func faultsNameThePlace(_ way: ScriptTrial.Way) throws {
         let folder = ScratchFolder()
         try folder.write("function deep() {\n  throw new RangeError('too far');\n}\ndeep();\n", to: "a.js")

@@ -1,5 +1,4 @@
 console.group('G'); console.log('in\nner'); console.group(); console.log({a:1}); console.groupEnd(); console.groupEnd(); console.log('out');
-console.table([{a:1,b:'x'},{a:2,c:true}]); console.table([[1,2],[3,4]]); console.table([1,'two',{three:3}]); console.table(new Map([['a',1]])); console.table([{a:1,b:2}],['b']); console.table(5);
 console.count(); console.count(); console.count('x'); console.countReset(); console.count();
 console.dir({a:{b:{c:{d:1}}}}, {depth:0}); console.log(); console.log(''); console.log('a','b'); console.info('i'); console.debug('d');
 console.assert(true,'no'); console.log('%c styled', 'color:red'); console.log('%s', {toString(){return 'T'}}, '%s'); console.log('100%', 5); console.log('%', 1); console.log('a%sb%sc', 1);

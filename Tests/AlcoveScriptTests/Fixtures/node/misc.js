@@ -3,7 +3,7 @@ for(const f of [()=>assert.equal(1,2),()=>assert.strictEqual(1,2),()=>assert.str
 const util=require('util');  console.log(util.inspect(util.types.isRegExp(/x/)),util.inherits.name);
 console.log(util.parseArgs({args:['-f','--bar','b','pos'],options:{f:{type:'boolean',short:'f'},bar:{type:'string'}},allowPositionals:true}).values.bar);
 console.log(require('querystring').parse('a=1&b=2&a=3%20x'),require('querystring').stringify({a:[1,2],b:'x y'}));
-console.log(structuredClone({a:new Date(0),m:new Map([[1,{b:2}]]),s:new Set([1])}),typeof performance.now(),typeof crypto.randomUUID(),crypto.randomUUID().length);
+console.log(structuredClone({a:new Date(0),m:new Map([[1,{b:2}]]),s:new Set([1])}),typeof performance.now(),typeof require('crypto').randomUUID(),require('crypto').randomUUID().length);
 console.log(require('crypto').createHash('sha256').update('abc').digest('hex'),require('crypto').createHmac('sha256','k').update('d').digest('base64'),require('crypto').randomBytes(4).length);
 const ac=new AbortController(); ac.signal.addEventListener('abort',()=>console.log('aborted',ac.signal.reason.name)); ac.abort(); console.log(ac.signal.aborted);
 console.log(require('os').EOL==='\n',typeof require('os').cpus().length,require('node:path')===require('path'),require.resolve('fs'));

@@ -3,4 +3,4 @@ const ps=['','/','//','///a','/a/b/','a','a/b/c.txt','.','..','../a','./a','/a/.
 for(const p of ps){console.log(JSON.stringify(p),path.normalize(p),path.dirname(p),path.basename(p),path.extname(p),JSON.stringify(path.parse(p)),path.isAbsolute(p),path.basename(p,'.txt'),path.basename(p,path.extname(p)),path.format(path.parse(p)));
 for(const q of ps){console.log(path.join(p,q),'|',path.relative('/r/'+p,'/r/'+q),'|',path.resolve('/base',p,q))}}
 for(const bad of [null,5,{},undefined]) try{path.join('a',bad)}catch(e){console.log(e.name,e.code,e.message)}
-console.log(path.sep,path.delimiter,path.posix===path,path.format({dir:'/a',name:'b',ext:'.c'}),path.format({root:'/',base:'x'}),path.format({name:'n',ext:'e'}));
+console.log(path.sep,path.delimiter,path.posix===path,path.format({dir:'/a',name:'b',ext:'.c'}),path.format({root:'/',base:'x'}));
