@@ -41,10 +41,14 @@ final class ContextHandle {
         parameters.abort_callback_data = Unmanaged.passUnretained(cancellation).toOpaque()
         guard let raw = llama_init_from_model(model.raw, parameters) else {
             let layers = UInt64(llama_model_n_layer(model.raw)), width = UInt64(llama_model_n_embd(model.raw))
-            throw model.workers?.loss
-                ?? .contextFailed(
-                    cells: shape.cells, bytes: UInt64(shape.cells * shape.sequences) * layers * width * 4,
-                    reason: LlamaLibrary.takeLastError() ?? "the system gives no more memory")
+            if let workers = model.workers {
+                throw workers.loss
+                    ?? .workersRefused(
+                        names: workers.names, reason: LlamaLibrary.takeLastError() ?? "they give no more memory")
+            }
+            throw .contextFailed(
+                cells: shape.cells, bytes: UInt64(shape.cells * shape.sequences) * layers * width * 4,
+                reason: LlamaLibrary.takeLastError() ?? "the system gives no more memory")
         }
         // An encoder keeps nothing of what it read, so nothing can go on from there; the library would abort.
         guard let memory = llama_get_memory(raw) else {

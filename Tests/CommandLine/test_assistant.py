@@ -275,3 +275,11 @@ def test_nobodys_words_steer_the_terminal(alcove, root):
     assert "‹U+001B escape›" in listed and "‹U+202E right-to-left override›" in listed
     asked = alcove("tasks", "delete", "red", "--root", root)
     assert "\x1b" not in asked.stderr + asked.stdout and "U+001B" in asked.stderr
+
+
+def test_equal_titles_are_told_apart_by_their_ids(alcove, root):
+    ids = [json.loads(alcove("tasks", "add", "same", "--json", "--root", root).stdout)["id"] for _ in range(2)]
+    refused = alcove("tasks", "complete", "same", "--root", root)
+    assert refused.returncode == 1 and all(one in refused.stderr for one in ids), refused.stderr
+    done = alcove("tasks", "complete", ids[1], "--json", "--root", root)
+    assert json.loads(done.stdout)["id"] == ids[1] and json.loads(done.stdout)["state"] == "done", done

@@ -51,6 +51,8 @@ package enum WorkerError: UserFacingError, Hashable {
         case .foreign(let name): "Check the address, and start a worker with `alcove worker --listen \(name)`."
         case .version: "Run the same version of Alcove on both machines."
         case .tooLittleMemory: "Add a worker, or choose a smaller model."
+        case .keepsEnding(let signal) where signal != 0:
+            "Run the same version of Alcove on both machines, and look at what else reaches this address."
         case .noChild, .keepsEnding: "Choose another address or port with --listen."
         }
     }

@@ -37,6 +37,7 @@ package struct KeptStore: Sendable {
 /// Why nothing was changed or found.
 package enum KeptError: UserFacingError, Equatable {
     case missing(kind: KeptKind?, name: String)
+    /// - Parameter titles: Some of them, quoted, with their ids.
     case ambiguous(name: String, count: Int, titles: [String])
     case stateUnchanged(title: String, state: String)
     case full(limit: Int)
@@ -60,7 +61,7 @@ package enum KeptError: UserFacingError, Equatable {
         switch self {
         case .missing(let kind, let name): "There is no \(kind?.rawValue ?? "item") \"\(name)\"."
         case .ambiguous(let name, let count, let titles):
-            "\"\(name)\" fits \(count) items: \(titles.map { "\"\($0)\"" }.joined(separator: ", "))"
+            "\"\(name)\" fits \(count) items: \(titles.joined(separator: ", "))"
                 + (count > titles.count ? ", ..." : "") + "."
         case .stateUnchanged(let title, let state): "\"\(title)\" is \(state) already."
         case .full(let limit): "\(limit) items are kept, which is the most."
@@ -183,7 +184,8 @@ extension Transaction {
         case 0: throw KeptError.missing(kind: kind, name: name)
         case 1: return found[0]
         default:
-            throw KeptError.ambiguous(name: name, count: found.count, titles: found.prefix(5).map(\.title))
+            throw KeptError.ambiguous(
+                name: name, count: found.count, titles: found.prefix(5).map { "\"\($0.title)\" (\($0.id))" })
         }
     }
 }

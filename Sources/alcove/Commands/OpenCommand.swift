@@ -27,6 +27,11 @@ enum OpenCommand {
         let hasWords = try leaveWords(invocation, in: folders)
         let address = RunningHost(folders)?.page
         if hasWords {
+            let longest = ["--ask", "--capture"].compactMap { invocation.text($0)?.count }.max() ?? 0
+            if longest > EntryPoint.lengthLimit {
+                Terminal.notice(
+                    "Only the first \(EntryPoint.lengthLimit) characters wait there; give the rest as a file.")
+            }
             Terminal.line("It waits for the page's box. Nothing is sent by itself.")
         } else if address == nil {
             throw InputError(
