@@ -919,7 +919,7 @@ def test_the_first_load_stays_inside_its_budget(host, open_page):
     # 150,000 is the promise; what is kept free of it is for what comes.
     assert sum(fetched.values()) < 144_000, sorted(fetched.items(), key=lambda item: -item[1])
     assert not {"chat-view.js", "transport.js", "answers.css", "settings.js", "models.js", "sheet.js", "sheets.css", "words/zh-Hans.js"} & set(fetched)
-    assert paint < 1_000
+    assert paint < 10_000  # measured by Benchmarks/page.py; here only that there was one
 
 
 def test_an_answer_does_not_shift_what_is_already_there(host, chat):
