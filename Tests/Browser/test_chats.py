@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from screens import PHONE
+from screens import PHONE, more
 from scripted_host import Refuse, Wait, done, step, words
 
 NETWORK = ("Failed to load resource", "net::ERR")
@@ -21,12 +21,6 @@ def answers(page):
 def finished(page, count=1):
     expect(answers(page)).to_have_count(count)
     expect(answers(page).last.locator("footer")).to_be_visible()
-
-
-def more(page, message):
-    message.hover()
-    message.get_by_role("button", name="More about this message").click()
-    return page.locator("#message-sheet")
 
 
 def two_turns(host, page):

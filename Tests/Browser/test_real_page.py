@@ -8,8 +8,8 @@ import os
 import shutil
 
 from playwright.sync_api import expect
+from screens import more
 
-from test_chats import more
 from test_real_host import ANSWER, answer, ask, entry, page, pytestmark  # noqa: F401
 
 
