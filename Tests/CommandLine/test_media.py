@@ -140,7 +140,7 @@ def test_without_a_projector_a_picture_is_refused_with_what_to_do(serve, root, t
     answer(host, host.session()["sessionId"], [message("What is this?", picture)])
 
 
-def test_a_projector_beside_its_model_is_found(alcove, root, tmp_path):
+def test_a_projector_beside_its_model_is_found(alcove, root, tmp_path, sandbox):
     model = tmp_path / "some.gguf"
     model.symlink_to(MODEL)
     beside = tmp_path / "mmproj-some.gguf"
