@@ -85,7 +85,7 @@ enum WorkerCommand {
             } catch .silent {
                 return  // A host was quicker than we.
             } catch {
-                usleep(50_000)
+                usleep(50_000)  // Only the person waits here; the child has no other way to say that it listens.
             }
         }
     }
